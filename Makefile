@@ -1,0 +1,49 @@
+# Everything a fresh machine needs is python3 (3.11 or later, with venv) and make.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+DECISIONS := --cov=browser_agent --cov=observers --cov-branch --cov-report=term
+
+.PHONY: help setup demo test lint real bench format
+
+help:
+	@echo "make demo   a run is interrupted, looked at and resumed, before your eyes"
+	@echo "make test   all tests"
+	@echo "make lint   ruff, mypy, pyright, import rules"
+	@echo "make real   the tests against real services"
+	@echo "make bench  what it costs"
+
+setup: $(VENV)/chromium.stamp
+
+$(VENV)/installed.stamp: pyproject.toml
+	@test -x $(PY) || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "browser-agent needs Python 3.11 or later: make PYTHON=python3.12")'
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(VENV)/chromium.stamp: $(VENV)/installed.stamp
+	$(PY) -m browser_agent.doctor --install
+	@touch $@
+
+demo: setup
+	$(VENV)/bin/browser-agent demo
+
+test: setup
+	$(PY) -m pytest $(DECISIONS) $(ARGS)
+
+lint: $(VENV)/installed.stamp
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	@test ! -f tests/typing/api.py || $(PY) -m pyright
+	$(VENV)/bin/lint-imports
+
+format: $(VENV)/installed.stamp
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+real: setup
+	$(PY) -m pytest tests/real -q $(ARGS)
+
+bench: setup
+	$(PY) -m benchmarks $(ARGS)

@@ -1,0 +1,1 @@
+"""Browser tasks that change something in the world, interrupted and resumed."""

@@ -1,0 +1,333 @@
+"""A Chromium of our own: started so that it outlives its starter, found again by another process, ended for sure.
+
+Only a Chromium that is a process of its own, with a profile of its own and its DEFAULT context, keeps a live page
+when the worker attached to it is killed; `launch()`, a persistent context and `new_context()` all lose it (measured).
+Knows nothing of pages, gestures or runs, and doesn't import Playwright.
+
+What may never happen: `end` returns while a process of this Chromium lives; a foreign profile folder is used.
+"""
+
+from __future__ import annotations
+
+import glob
+import http.client
+import json
+import os
+import re
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+from pydantic.dataclasses import dataclass
+
+from browser_agent import processes
+from browser_agent.processes import ProcessId
+
+ENVIRONMENT_NAME = "BROWSER_AGENT_CHROMIUM"
+
+_FLAGS = (
+    "--remote-debugging-port=0",
+    "--enable-net-benchmarking",  # chrome.benchmarking.closeConnections(): the guard against doubled requests needs it
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--no-service-autorun",
+    "--hide-crash-restore-bubble",  # it was ended by SIGKILL on purpose
+    "--password-store=basic",
+    "--use-mock-keychain",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--disable-breakpad",
+    "--disable-default-apps",
+    "--disable-dev-shm-usage",  # a container's /dev/shm is often too small for a tab
+    "--disable-gpu",
+    "--disable-popup-blocking",
+    # A page in the background is still read and photographed.
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    "--disable-features=Translate,OptimizationHints,MediaRouter,HttpsUpgrades,DialMediaRouteProvider",
+)
+_STDERR_NAME = "chromium.stderr"
+_PORT_NAME = "DevToolsActivePort"
+_ANSWER_SECONDS = 5.0
+_GLANCE_SECONDS = 0.02
+
+
+class ChromiumNotFound(Exception):
+    """No Chromium on this machine; the message says in one line what to do."""
+
+
+class ChromiumDidNotStart(Exception):
+    """Chromium died or kept silent at its start; the message holds the last lines it wrote."""
+
+
+class ChromiumSilent(Exception):
+    """Chromium's port doesn't answer. Says nothing about whether its process lives."""
+
+
+@dataclass(frozen=True)
+class BrowserId:
+    """A Chromium as it is written in the store, so that another process can find it again."""
+
+    endpoint: str
+    process: ProcessId
+    profile: Path
+
+
+@dataclass(frozen=True)
+class Target:
+    """One line of Chromium's own list of pages: `kind` is "page", "iframe", "service_worker" ..."""
+
+    id: str
+    kind: str
+    url: str
+    title: str
+
+
+def find_chromium() -> Path:
+    """The Chromium to use: the environment's, else Playwright's newest, else the system's.
+
+    Raises:
+        ChromiumNotFound: there is none, or the environment names something that can't be run.
+    """
+    if named := os.environ.get(ENVIRONMENT_NAME):
+        if os.access(named, os.X_OK) and Path(named).is_file():
+            return Path(named)
+        raise ChromiumNotFound(f"{ENVIRONMENT_NAME}={named} can't be run: set it to a Chromium, or unset it")
+    for found in (*_from_playwright(), *_from_system()):
+        if os.access(found, os.X_OK):
+            return found
+    raise ChromiumNotFound(
+        f"no Chromium found: run `playwright install chromium`, or set {ENVIRONMENT_NAME} to the one to use"
+    )
+
+
+class Chromium:
+    """One Chromium, ours to end. Make it by `start`, or by `adopt` in another process."""
+
+    def __init__(self, identity: BrowserId) -> None:
+        self.identity = identity
+
+    @classmethod
+    def start(
+        cls,
+        profile: Path,
+        *,
+        headless: bool = True,
+        extra: Sequence[str] = (),
+        executable: Path | None = None,
+        deadline_seconds: float = 30.0,
+    ) -> Chromium:
+        """Start a Chromium that outlives this process.
+
+        Args:
+            profile: its folder, made here with mode 0700; one Chromium at a time.
+            headless: without a window.
+            extra: further command line arguments.
+            executable: the Chromium to start; `find_chromium()` by default.
+            deadline_seconds: until its port answers.
+
+        Raises:
+            ChromiumNotFound: there is none.
+            ChromiumDidNotStart: it died or kept silent, or a living one has the profile; none of it is left running.
+        """
+        program = executable or find_chromium()
+        folder = _own_folder(profile)
+        if living := processes_of(folder):
+            raise ChromiumDidNotStart(f"the profile {folder} is in use by pid {min(p.pid for p in living)}")
+        (folder / _PORT_NAME).unlink(missing_ok=True)
+        pid = _spawn(program, _arguments(folder, headless, extra), folder / _STDERR_NAME)
+        process = processes.identify(pid)
+        port = None if process is None else _await_port(process, folder, deadline_seconds)
+        if process is None or port is None:
+            processes.end([] if process is None else [process], also=lambda: processes_of(folder))
+            processes.reap(pid)
+            raise ChromiumDidNotStart(f"{program} didn't start. Its last words:\n{last_words(folder)}")
+        return cls(BrowserId(f"http://127.0.0.1:{port}", process, folder))
+
+    @classmethod
+    def adopt(cls, endpoint: str, process: ProcessId, profile: Path) -> Chromium:
+        """The Chromium that another process started. It may be dead: ask `alive`; `end` works either way."""
+        return cls(BrowserId(endpoint, process, profile))
+
+    @property
+    def endpoint(self) -> str:
+        """Where Playwright's `connect_over_cdp` attaches, such as http://127.0.0.1:41237."""
+        return self.identity.endpoint
+
+    @property
+    def process(self) -> ProcessId:
+        """Chromium's main process, which leads its own group and session."""
+        return self.identity.process
+
+    @property
+    def profile(self) -> Path:
+        return self.identity.profile
+
+    @property
+    def version(self) -> str:
+        """Such as "156.0.8078.108". Raises ChromiumSilent."""
+        return str(_ask(self.endpoint, "/json/version")["Browser"]).partition("/")[2]
+
+    def alive(self) -> bool:
+        """Whether its main process lives. A renderer may outlive it: only `end` tells that nothing is left."""
+        return processes.alive(self.process)
+
+    def targets(self) -> list[Target]:
+        """Its pages and workers, also those that hang. Raises ChromiumSilent."""
+        return [
+            Target(id=each["id"], kind=each["type"], url=each["url"], title=each["title"])
+            for each in _ask(self.endpoint, "/json/list")
+        ]
+
+    def end(self, deadline_seconds: float = 10.0) -> frozenset[ProcessId]:
+        """End every process of it by SIGKILL, and return those that were found, each seen dead.
+
+        Chromium's children may lead groups of their own (the zygote, the crash handler) and outlive their parent, so
+        they are found by the tree, by the group, and by the profile in the command line.
+
+        Raises:
+            StillAlive: one of them lives at the deadline: the sender isn't dead, nothing may be concluded.
+        """
+        return processes.end([self.process], deadline_seconds, also=lambda: processes_of(self.profile))
+
+
+def close_page_by_port(endpoint: str, target_id: str) -> None:
+    """Close a page without attaching: an open dialog or a busy script makes attaching hang. The page is lost.
+
+    Raises:
+        ChromiumSilent: the port doesn't answer, or knows no such page.
+    """
+    _fetch(endpoint, f"/json/close/{target_id}")
+
+
+def processes_of(profile: Path) -> frozenset[ProcessId]:
+    """The living processes whose command line says that they work in this profile folder."""
+    named = re.compile(
+        rf"--(?:user-data-dir={re.escape(str(profile))}|database={re.escape(str(profile))}/Crash\S*)(?=\s|$)"
+    )
+    return frozenset(
+        found
+        for each in psutil.process_iter(["cmdline"])
+        if named.search(" ".join(each.info["cmdline"] or ())) and (found := processes.identify(each.pid)) is not None
+    )
+
+
+def last_words(profile: Path, lines: int = 12) -> str:
+    """The end of what Chromium wrote to its standard error."""
+    path = profile / _STDERR_NAME
+    text = path.read_text(errors="replace") if path.exists() else ""
+    return "\n".join(text.splitlines()[-lines:]) or "(it wrote nothing)"
+
+
+def _arguments(profile: Path, headless: bool, extra: Sequence[str]) -> list[str]:
+    return [
+        f"--user-data-dir={profile}",
+        *_FLAGS,
+        *(["--headless=new", "--hide-scrollbars"] if headless else []),
+        *(["--no-sandbox"] if os.geteuid() == 0 else []),  # Chromium refuses to sandbox root
+        *extra,
+        "about:blank",
+    ]
+
+
+def _own_folder(profile: Path) -> Path:
+    """The folder, made for us alone: it holds cookies, and whoever owns it owns the session."""
+    profile.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = profile.resolve()
+    if folder.stat().st_uid != os.geteuid():
+        raise ChromiumDidNotStart(f"the profile {folder} belongs to somebody else")
+    folder.chmod(0o700)
+    return folder
+
+
+def _spawn(program: Path, arguments: Sequence[str], stderr: Path) -> int:
+    """Start it in a session of its own, so that no signal for our group, and no death of ours, reaches it."""
+    writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    return os.posix_spawn(
+        program,
+        [str(program), *arguments],
+        os.environ,
+        setsid=True,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 2, str(stderr), writing, 0o600),
+        ],
+    )
+
+
+def _await_port(process: ProcessId, profile: Path, deadline_seconds: float) -> int | None:
+    """The port that it chose, once it answers there; None if it died or kept silent."""
+    deadline = time.monotonic() + deadline_seconds
+    while processes.alive(process) and time.monotonic() < deadline:
+        port = _written_port(profile)
+        if port is not None and _answers(f"http://127.0.0.1:{port}"):
+            return port
+        time.sleep(_GLANCE_SECONDS)
+    return None
+
+
+def _written_port(profile: Path) -> int | None:
+    try:
+        first, newline, _ = (profile / _PORT_NAME).read_text().partition("\n")
+    except FileNotFoundError:
+        return None
+    return int(first) if newline else None  # without its line end it is half written
+
+
+def _answers(endpoint: str) -> bool:
+    try:
+        _ask(endpoint, "/json/version")
+    except ChromiumSilent:
+        return False
+    return True
+
+
+def _ask(endpoint: str, path: str) -> Any:
+    return json.loads(_fetch(endpoint, path))
+
+
+def _fetch(endpoint: str, path: str) -> str:
+    """GET on Chromium's own port, never by way of a proxy."""
+    address = urlsplit(endpoint)
+    connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=_ANSWER_SECONDS)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+    except (OSError, http.client.HTTPException) as error:
+        raise ChromiumSilent(f"{endpoint}{path}: {error}") from error
+    finally:
+        connection.close()
+    if answer.status != 200:
+        raise ChromiumSilent(f"{endpoint}{path}: {answer.status} {text.strip()}")
+    return text
+
+
+def _from_playwright() -> list[Path]:
+    """Playwright's downloads, the newest first. Its driver would tell, but takes half a second to start."""
+    default = "~/Library/Caches/ms-playwright" if sys.platform == "darwin" else "~/.cache/ms-playwright"
+    folder = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or default).expanduser()
+    pattern = "chrome-mac*/*.app/Contents/MacOS/*" if sys.platform == "darwin" else "chrome-linux*/chrome"
+    found = [Path(each) for each in glob.glob(str(folder / "chromium-*" / pattern))]
+    return sorted(found, key=lambda path: _revision(path, folder), reverse=True)
+
+
+def _revision(path: Path, folder: Path) -> int:
+    number = path.relative_to(folder).parts[0].removeprefix("chromium-")
+    return int(number) if number.isdigit() else 0
+
+
+def _from_system() -> list[Path]:
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    on_path = [Path(found) for name in names if (found := shutil.which(name))]
+    applications = [Path(f"/Applications/{name}.app/Contents/MacOS/{name}") for name in ("Chromium", "Google Chrome")]
+    return on_path + applications
