@@ -1,0 +1,113 @@
+"""What an observer saw and what it says about it: plain frozen data, stored as JSON and read back unchanged.
+
+This module must not know pages, verdicts or stores. It may never hold the values of an address's query or the
+name and password in front of its host: `Evidence` drops them itself, whoever fills it.
+"""
+
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+
+Box = tuple[float, float, float, float]
+"""Left, top, width and height in CSS pixels of the page."""
+
+
+def plain_address(address: str) -> str:
+    """`address` without user name, password, fragment and the values of its query (their names are kept).
+
+    Source: audit rules, "Redaction". An address that can't be read is dropped to its scheme.
+    """
+    try:
+        parts = urlsplit(address)
+        port = f":{parts.port}" if parts.port else ""
+        names = "&".join(dict.fromkeys(name for name, _ in parse_qsl(parts.query, keep_blank_values=True)))
+    except ValueError:
+        return address.partition(":")[0] + ":"
+    if parts.scheme in {"data", "blob", "javascript"}:  # the content itself stands in such an address
+        return f"{parts.scheme}:"
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    return urlunsplit((parts.scheme, host + port, parts.path, names, ""))
+
+
+def _utc(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_utc)]
+
+
+class Frozen(BaseModel):
+    """Data that nobody changes after it was made."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Sight(StrEnum):
+    """What an observer says. `cannot_tell` is the honest default: it never changes a verdict."""
+
+    seen = "seen"
+    not_seen = "not_seen"
+    cannot_tell = "cannot_tell"
+
+
+class Evidence(Frozen):
+    """One thing that was seen: text, rows of a list, a picture, a page, a fact from the wire."""
+
+    kind: Literal["text", "rows", "picture", "page", "wire"]
+    words: str
+    text: str | None = None
+    rows: tuple[dict[str, str], ...] = ()
+    blob: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
+    box: Box | None = None
+    address: Annotated[str, AfterValidator(plain_address)] | None = None
+    at: Moment
+
+
+class Match(Frozen):
+    """One thing on a page that fits what the observer looks for.
+
+    `identity` is the normalised fingerprint by which a match of the baseline is known again. `ours` says that it
+    carries a mark that only this gesture can have left.
+    """
+
+    values: dict[str, str] = {}
+    identity: str
+    box: Box | None = None
+    note: str = ""
+    ours: bool = False
+
+
+class Observation(Frozen):
+    """What one observer says after one look.
+
+    `complete`: the observer vouches for the whole list (session alive, same account, every page read, count
+    agrees, declared complete). `fresh`: read on a page opened for this look. `counts`: it counts effects, as
+    against proving "at least once". `partial`: only a part of the effect is there (a header without lines, a
+    draft). `pending`: the site has accepted it and isn't done. `staleness`: how far the list may lag behind.
+    """
+
+    kind: str
+    observer: str
+    sight: Sight
+    matches: tuple[Match, ...] = ()
+    complete: bool = False
+    fresh: bool = False
+    counts: bool = False
+    partial: bool = False
+    pending: bool = False
+    reasons: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    at: Moment
+    staleness: timedelta = timedelta(0)
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> Self:
+        if (self.sight is Sight.seen) != bool(self.matches):
+            raise ValueError("an observation has matches exactly when its sight is 'seen'")
+        if self.sight is Sight.cannot_tell and (self.complete or self.partial or self.pending):
+            raise ValueError("an observer that cannot tell vouches for nothing: not complete, partial or pending")
+        return self

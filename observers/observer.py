@@ -1,0 +1,197 @@
+"""The observer: a read-only routine that looks for proof; pure data, stored with the intent.
+
+This module must not know how pages are read. An observer may never act: it is given a view, which can only read.
+A stored observer may never be read back into something that looks for less than was stored: an unknown kind or
+field is an error, never ignored.
+"""
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, ClassVar, cast, dataclass_transform
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from .evidence import Evidence, Match, Observation, Sight
+from .site import Site
+
+if TYPE_CHECKING:
+    from .view import View
+
+
+class UnknownKind(LookupError):
+    """A stored observer can't be read back: its kind isn't known here, or its fields aren't those that were stored."""
+
+
+class KindTaken(TypeError):
+    """Two classes of observers have the same name; what is stored under it could be read back as the other one."""
+
+
+_kinds: dict[str, type["Observer"]] = {}
+_UNLESS_DECLARED = {"site": None, "unique": True, "staleness": timedelta(0)}
+
+
+@dataclass_transform(frozen_default=True)
+class Observer(ABC):
+    """Base of all observers: a subclass is a frozen, validated dataclass and registered under its name.
+
+        class Paid(Observer):
+            site: Site
+            order: str
+
+            def look(self, view: View) -> Observation:
+                page = view.open(self.site / f"orders/{self.order}")
+                if found := page.find(rf"Paid on (?P<day>\\S+) for {self.order}"):
+                    return self.seen([hit.match() for hit in found], fresh=True)
+                return self.cannot_tell("the order's page doesn't say that it is paid")
+
+    `counts`: this kind counts effects; without it, what is seen proves "at least once". `site`, `unique` and
+    `staleness` may be fields of the subclass.
+    """
+
+    counts: ClassVar[bool] = False
+    if TYPE_CHECKING:
+
+        @property
+        def site(self) -> Site | None: ...
+        @property
+        def unique(self) -> bool: ...
+        @property
+        def staleness(self) -> timedelta: ...
+
+    else:  # not class attributes: a dataclass would take them as the defaults of a subclass's fields
+
+        def __getattr__(self, name: str) -> object:
+            if name in _UNLESS_DECLARED:
+                return _UNLESS_DECLARED[name]
+            raise AttributeError(f"{type(self).__name__} has no {name!r}")
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        dataclass(frozen=True, config=ConfigDict(extra="forbid", arbitrary_types_allowed=False))(cls)
+        _register(cls)
+
+    @abstractmethod
+    def look(self, view: "View") -> Observation:
+        """Look once, by reading only, and say what was seen. May raise: `observe` makes "cannot tell" of it."""
+
+    @property
+    def supplies(self) -> frozenset[str]:
+        """Names of the values that this observer can give when it sees what it looks for."""
+        return frozenset()
+
+    def observe(self, view: "View") -> Observation:
+        """`look`, and never raise an Exception: a look that went wrong proves nothing."""
+        try:
+            return self.look(view)
+        except Exception as error:
+            return self.cannot_tell(f"the look ended with {type(error).__name__}: {_first_line(error)}")
+
+    def seen(
+        self,
+        matches: Iterable[Match],
+        *evidence: Evidence,
+        at: datetime | None = None,
+        reasons: Iterable[str] = (),
+        **more: bool,
+    ) -> Observation:
+        """What is looked for is there; `more` = fresh, complete, partial, pending. Without matches: cannot tell."""
+        matches = tuple(matches)
+        if not matches:
+            return self.cannot_tell(*reasons, evidence=evidence, at=at)
+        return self._says(Sight.seen, matches, reasons, evidence, at, **more)
+
+    def not_seen(
+        self,
+        *reasons: str,
+        evidence: Iterable[Evidence] = (),
+        at: datetime | None = None,
+        complete: bool = False,
+        fresh: bool = True,
+    ) -> Observation:
+        """The look came to its end without a match; it proves absence only if `complete` and much else holds."""
+        return self._says(Sight.not_seen, (), reasons, evidence, at, complete=complete, fresh=fresh)
+
+    def cannot_tell(
+        self, *reasons: str, evidence: Iterable[Evidence] = (), at: datetime | None = None
+    ) -> Observation:
+        """Neither; each reason is a sentence."""
+        return self._says(Sight.cannot_tell, (), reasons, evidence, at)
+
+    def _says(
+        self,
+        sight: Sight,
+        matches: tuple[Match, ...],
+        reasons: Iterable[str],
+        evidence: Iterable[Evidence],
+        at: datetime | None,
+        **more: bool,
+    ) -> Observation:
+        return Observation(
+            kind=type(self).__name__,
+            observer=str(self),
+            sight=sight,
+            matches=matches,
+            counts=self.counts,
+            reasons=tuple(reasons),
+            evidence=tuple(evidence),
+            at=at or datetime.now(UTC),
+            staleness=self.staleness,
+            **more,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The observer as plain JSON data: `{"kind": ..., its fields}`; a site is its name."""
+        fields = cast("dict[str, Any]", TypeAdapter(type(self)).dump_python(self, mode="json"))
+        return {"kind": type(self).__name__, **fields}
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any], sites: Mapping[str, Site] | None = None) -> "Observer":
+        """The observer that `to_json` wrote. `sites`: the declared sites by name. Raises UnknownKind."""
+        fields = dict(data)
+        kind = fields.pop("kind", None)
+        found = _kinds.get(str(kind))
+        if found is None:
+            raise UnknownKind(f"no observer of the kind {kind!r} is known here; import the module that declares it")
+        try:
+            return TypeAdapter(found).validate_python(fields, context={"sites": dict(sites or {})})
+        except ValidationError as error:
+            words = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+            raise UnknownKind(f"the stored {kind} can't be read by the {kind} that is known here: {words}") from error
+
+    @staticmethod
+    def kinds() -> Mapping[str, type["Observer"]]:
+        """All known kinds by name."""
+        return dict(_kinds)
+
+    def __str__(self) -> str:
+        return type(self).__name__
+
+
+def _register(cls: type[Observer]) -> None:
+    other = _kinds.get(cls.__name__)
+    if other is not None and not _same(cls, other):
+        raise KindTaken(
+            f"an observer named {cls.__name__} is declared twice: in {other.__module__} as {other.__qualname__} "
+            f"and in {cls.__module__} as {cls.__qualname__}; give one of them another name"
+        )
+    _kinds[cls.__name__] = cls
+
+
+def _same(one: type, other: type) -> bool:
+    """One class, declared again: its module was loaded again, or is both __main__ and imported."""
+    return one.__qualname__ == other.__qualname__ and (
+        one.__module__ == other.__module__ or _file(one) == _file(other) is not None
+    )
+
+
+def _file(cls: type) -> str | None:
+    return getattr(sys.modules.get(cls.__module__), "__file__", None)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0]
+
+

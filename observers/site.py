@@ -1,0 +1,145 @@
+"""A site: a named service with an account, and what its owner declares about it.
+
+This module must not know pages or stores. An address made by `site / "path"` may never leave the site's base: a
+task that fills a path from data must not be led to another host by it.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from pydantic import GetCoreSchemaHandler, ValidationInfo
+from pydantic_core import CoreSchema, core_schema
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_NOT_IN_A_PATH = re.compile(r"[\s\\\x00-\x1f\x7f]")
+
+
+class Declared(NamedTuple):
+    """The address and account that stand in the task's source."""
+
+    url: str
+    account: str
+
+
+class Site:
+    """A named service as the task declares it; `bind` gives it another address or account at run time.
+
+    Arguments:
+        name: letters, digits, `-` and `_`; the name that is stored and given on the command line.
+        url: http or https address that every page of the site begins with.
+        account: who we are there; absence is only proven under the same account.
+        late_commit: how long after its sender is dead a request may still take effect; None = not known, and then
+            nothing that isn't seen is ever taken as not happened.
+        harmless: writes that may be repeated while a page is prepared, such as "POST /draft/*".
+        rejects: statuses that the site documents as "refused before execution".
+        signed_in: a CSS selector or a text that is on every page while the session lives.
+        zone: the IANA time zone in which the site shows its times.
+        clock_skew: how far the site's clock may be from ours.
+        decimal: the decimal mark of the amounts it shows, "." or ",".
+        sole_user: nothing and nobody else uses this account.
+        scripts: its lists need scripts to be read; False switches scripts off in every look (looks leak less).
+
+    Raises ValueError for a name, address or mark that can't be used.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        url: str,
+        account: str,
+        late_commit: timedelta | None = None,
+        harmless: Sequence[str] = (),
+        rejects: Sequence[int] = (),
+        signed_in: str = "",
+        zone: str = "UTC",
+        clock_skew: timedelta = timedelta(minutes=2),
+        decimal: str = ".",
+        sole_user: bool = False,
+        scripts: bool = True,
+    ) -> None:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"a site's name is letters, digits, '-' and '_', and begins with a letter: {name!r}")
+        if decimal not in {".", ","}:
+            raise ValueError(f"the decimal mark of site {name!r} is '.' or ',', not {decimal!r}")
+        if late_commit is not None and late_commit < timedelta(0):
+            raise ValueError(f"late_commit of site {name!r} is negative")
+        self.name = name
+        self.declared = Declared(_base(name, url), account)
+        self.url, self.account = self.declared
+        self.late_commit = late_commit
+        self.harmless = tuple(harmless)
+        self.rejects = tuple(rejects)
+        self.signed_in = signed_in
+        self.zone = zone
+        self.clock_skew = clock_skew
+        self.decimal = decimal
+        self.sole_user = sole_user
+        self.scripts = scripts
+
+    def bind(self, url: str | None = None, account: str | None = None) -> None:
+        """Use another address or account from now on, everywhere this object is used. None leaves it as it is."""
+        if url is not None:
+            self.url = _base(self.name, url)
+        if account is not None:
+            self.account = account
+
+    def __truediv__(self, path: str) -> str:
+        """The absolute address of `path` below the site's base. Raises ValueError if it would lie elsewhere."""
+        whole = unquote(path)
+        if _NOT_IN_A_PATH.search(whole):
+            raise ValueError(f"{path!r} isn't a path of site {self.name!r}: it holds a space, a backslash or a control")
+        parts = urlsplit(path)
+        if parts.scheme or path.startswith("//") or parts.netloc:
+            raise ValueError(f"{path!r} leads away from site {self.name!r}: only a path below {self.url} may be given")
+        if ".." in unquote(parts.path).split("/"):
+            raise ValueError(f"{path!r} climbs out of site {self.name!r}: '..' isn't allowed in a path")
+        return f"{self.url.rstrip('/')}/{path.removeprefix('/')}"
+
+    def holds(self, address: str) -> bool:
+        """Does `address` lie at or below the site's base?"""
+        base, other = urlsplit(self.url), urlsplit(address)
+        if (base.scheme, base.netloc) != (other.scheme, other.netloc.rpartition("@")[2].lower()):
+            return False
+        root = base.path.rstrip("/")
+        return other.path == root or other.path.startswith(root + "/") or not root
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Site) and (self.name, self.declared) == (other.name, other.declared)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.declared))
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"Site({self.name!r}, url={self.url!r}, account={self.account!r})"
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """A site is stored as its name, and read back through the validation context `{"sites": {name: site}}`."""
+        return core_schema.with_info_plain_validator_function(
+            cls._validated, serialization=core_schema.plain_serializer_function_ser_schema(str)
+        )
+
+    @classmethod
+    def _validated(cls, value: object, info: ValidationInfo) -> "Site":
+        if isinstance(value, Site):
+            return value
+        known: dict[str, Site] = (info.context or {}).get("sites", {})
+        if isinstance(value, str) and value in known:
+            return known[value]
+        raise ValueError(f"site {value!r} isn't declared here; known are: {', '.join(sorted(known)) or 'none'}")
+
+
+def _base(name: str, url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError(f"the address of site {name!r} must begin with http:// or https:// and a host: {url!r}")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError(f"the address of site {name!r} must be without user name, password, query and fragment")
+    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
