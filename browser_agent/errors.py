@@ -1,0 +1,154 @@
+"""What is known about the world when something ends otherwise than hoped: two trees, and a third for the caller's mistakes.
+
+`Refused`, `Rejected`, `NotApproved` are facts that a script may handle (`Exception`). `Stop` and its children end the
+run (`BaseException`), so that no `except Exception` around a step can carry on past an open doubt. `Misuse` is a
+mistake of the caller, found before anything was sent.
+
+Knows nothing of stores, browsers or pictures. A message says what is known about the world and what to do next,
+never which library gave up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class Fact(Exception):
+    """A settled fact about one gesture: the change was not made. A script may handle it."""
+
+
+class Refused(Fact):
+    """The gesture never reached the page: nothing was sent.
+
+    Args:
+        words: the gesture in words.
+        because: why it was not made, one sentence.
+    """
+
+    def __init__(self, words: str, because: str) -> None:
+        self.words, self.because = words, because
+        super().__init__(f"Not made: {words}. {because} Nothing was sent.")
+
+
+class Rejected(Fact):
+    """The site said no to the declared commit request: the change was not made.
+
+    Args:
+        words: the gesture in words.
+        status: the HTTP status of the answer.
+        texts: what the answering page says, line by line.
+        evidence: digests of stored evidence.
+    """
+
+    def __init__(self, words: str, status: int, texts: Sequence[str] = (), evidence: Sequence[str] = ()) -> None:
+        self.words, self.status, self.texts, self.evidence = words, status, tuple(texts), tuple(evidence)
+        said = f": {' / '.join(self.texts[:3])}" if self.texts else ""
+        super().__init__(f"The site said no ({status}) to: {words}{said}. The change was not made.")
+
+
+class NotApproved(Fact):
+    """A person said no, or nobody said yes in time: nothing was sent."""
+
+    def __init__(self, words: str, by: str | None = None) -> None:
+        self.words, self.by = words, by
+        super().__init__(f"Not approved{f' by {by}' if by else ''}: {words}. Nothing was sent.")
+
+
+class Stop(BaseException):
+    """Ends the run. Latched: after one stop every call on the run raises it again.
+
+    Not an `Exception`, so that `except Exception` around a step cannot carry on past it.
+    """
+
+
+class OutcomeUnknown(Stop):
+    """Nothing proves whether the last gesture happened. A question waits in the inbox.
+
+    Args:
+        words: the gesture in words.
+        question: the question's id.
+        reasons: what was looked at and why it proves nothing.
+    """
+
+    def __init__(self, words: str, question: str, reasons: Sequence[str] = ()) -> None:
+        self.words, self.question, self.reasons = words, question, tuple(reasons)
+        super().__init__(f"Unknown whether this happened: {words}. Question {question} waits for a person.")
+
+
+class WaitingForPerson(Stop):
+    """A question must be answered before the run goes on. No gesture is in doubt."""
+
+    def __init__(self, words: str, question: str) -> None:
+        self.words, self.question = words, question
+        super().__init__(f"{words} Question {question} waits for a person.")
+
+
+class Superseded(Stop):
+    """Another attempt owns the run now; this one may change nothing any more."""
+
+    def __init__(self, run: str, attempt: int, now: int | None = None) -> None:
+        self.run, self.attempt, self.now = run, attempt, now
+        newer = f" Attempt {now} owns the run." if now is not None else ""
+        super().__init__(f"Attempt {attempt} of run {run} may change nothing any more.{newer}")
+
+
+class TaskChanged(Stop):
+    """The task asks for something else than the journal holds; no new gesture was made.
+
+    Args:
+        asked: the call that the task made now.
+        stored: the call that the journal expects next.
+        question: the question's id, once it has been put.
+    """
+
+    def __init__(self, asked: str, stored: str, question: str = "") -> None:
+        self.asked, self.stored, self.question = asked, stored, question
+        waits = f" Question {question} waits for a person." if question else ""
+        super().__init__(
+            f"The task has changed since its last attempt. The journal expects {stored}; the task asks for {asked}. "
+            f"No gesture was made.{waits}"
+        )
+
+
+class Stopped(Stop):
+    """A person asked the run to stop between two steps. Nothing is in doubt; it can be resumed."""
+
+
+class KeeperGone(Stop):
+    """The keeper's connection ended: this worker can send nothing any more and stops."""
+
+
+class Misuse(Exception):
+    """A mistake of the caller, found before anything was sent. The message says what to do."""
+
+
+class ProofTooThin(Misuse):
+    """The proof cannot supply a field that `gives` requires, so a resume could never know it."""
+
+
+class NeverRun(Misuse):
+    """A step call or a gesture was made and then dropped without being run."""
+
+
+class WrongTask(Misuse):
+    """The task file cannot be used: missing, without a task, or with a step that is not allowed."""
+
+
+class WrongArguments(Misuse):
+    """The arguments do not fit the task's signature; all of them are listed together."""
+
+
+class UnknownName(Misuse):
+    """No run, question, site or observer kind of that name."""
+
+
+class StoreUnusable(Misuse):
+    """The store cannot be used: newer schema, not a database, a full disk, a network file system. Nothing was lost."""
+
+
+class InOtherHands(Misuse):
+    """The run is being worked on by a living process."""
+
+
+class NotAllowed(Misuse):
+    """An arrow that the tables of `states` do not have. Nothing was changed."""

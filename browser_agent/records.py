@@ -1,0 +1,231 @@
+"""The tables: one SQLModel class a noun.
+
+Rows hold facts and JSON text; they decide nothing. Only `store` writes them, and every write names its fencing token
+(the attempt number and its secret). Text columns that hold JSON say so in a comment. Times are UTC; `lease_until` is
+seconds since 1970 by the database's own clock.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import DateTime, Dialect, LargeBinary, String, TypeDecorator, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+from browser_agent.states import Answer, GestureState, QuestionKind, QuestionState, RunState, StepState
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A moment in UTC; SQLite forgets the zone, so it is put back on reading."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Give the zone back to a time that the database handed out without one."""
+        return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
+
+
+class Word(TypeDecorator[StrEnum]):
+    """A member of a `StrEnum`, stored as its text."""
+
+    impl = String
+    cache_ok = True
+
+    def __init__(self, enum: type[StrEnum]) -> None:
+        super().__init__()
+        self.enum = enum
+
+    def process_bind_param(self, value: StrEnum | None, dialect: Dialect) -> str | None:
+        """The text of the member; a text that is no member raises `ValueError`."""
+        return None if value is None else str(self.enum(value))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> StrEnum | None:
+        """The member of that text."""
+        return None if value is None else self.enum(value)
+
+
+def _time(**options: Any) -> Any:
+    return Field(sa_type=UtcTime, **options)
+
+
+def _word(enum: type[StrEnum], **options: Any) -> Any:
+    return Field(sa_type=Word(enum), **options)
+
+
+class RunRow(SQLModel, table=True):
+    """One execution of a task with its arguments; the lease on it is part of the row."""
+
+    __tablename__ = "run"
+
+    id: str = Field(primary_key=True)
+    key: str | None = Field(default=None, unique=True)  # the caller's own name for the work
+    task_file: str
+    task_name: str
+    arguments: str  # JSON: name -> value
+    sites: str  # JSON: name -> {"url", "account"}
+    state: RunState = _word(RunState, default=RunState.NEW)
+    attempt: int = 0  # the fencing token, with `token`
+    token: str = ""
+    lease_until: float = 0.0
+    result: str | None = None  # JSON of the task's return value
+    ended_by: str | None = None  # in words: why the run stands where it stands
+    created: datetime = _time()
+    updated: datetime = _time()
+
+
+class AttemptRow(SQLModel, table=True):
+    """One worker's go at a run, with the processes that took part in it."""
+
+    __tablename__ = "attempt"
+
+    run_id: str = Field(primary_key=True, foreign_key="run.id")
+    number: int = Field(primary_key=True)
+    host: str
+    keeper: str  # JSON of a process: pid and start time
+    worker: str | None = None  # JSON of a process
+    driver: str | None = None  # JSON of a process: the Playwright driver of the worker
+    browser: str | None = None  # JSON of the Chromium's identity
+    page: str | None = None  # the id of the page (CDP target) that the task works on
+    source: str | None = None  # sha256 of the task file
+    packages: str | None = None  # JSON: package -> version
+    began: datetime = _time()
+    ended: datetime | None = _time(default=None)
+    how: str | None = None  # how it ended, in words
+
+
+class StepRow(SQLModel, table=True):
+    """A named part of a run. Its place in the journal is `seq`; its bookmark finds it again on a replay."""
+
+    __tablename__ = "step"
+    __table_args__ = (UniqueConstraint("run_id", "bookmark"), UniqueConstraint("run_id", "seq"))
+
+    id: str = Field(primary_key=True)
+    run_id: str = Field(foreign_key="run.id", index=True)
+    seq: int
+    bookmark: str  # name, version, canonical arguments and ordinal, or the caller's key
+    name: str
+    words: str
+    arguments: str  # canonical JSON
+    writes: bool
+    state: StepState = _word(StepState, default=StepState.BEGUN)
+    value: str | None = None  # JSON
+    raised: str | None = None  # JSON of the fact that it raised
+    marked: str | None = None  # the write that was seen while it was prepared
+    attempt: int  # the attempt that began it
+    began: datetime = _time()
+    ended: datetime | None = _time(default=None)
+
+
+class GestureRow(SQLModel, table=True):
+    """One input that may change the outside world, written before it is made."""
+
+    __tablename__ = "gesture"
+    __table_args__ = (UniqueConstraint("step_id", "number"),)
+
+    id: str = Field(primary_key=True)
+    run_id: str = Field(foreign_key="run.id", index=True)
+    step_id: str = Field(foreign_key="step.id", index=True)
+    number: int  # within its step, from 1
+    attempt: int
+    state: GestureState = _word(GestureState, default=GestureState.INTENT)
+    kind: str
+    words: str
+    site: str | None = None
+    sends: str | None = None
+    intent: str  # JSON: target, proof, known facts, dialogs
+    baseline: str | None = None  # JSON: a list of observations, one an observer
+    before: str | None = None  # digest of the picture
+    after: str | None = None  # digest of the picture
+    target_box: str | None = None  # JSON: x, y, width, height in the before picture
+    change: str | None = None  # JSON: what changed between the two pictures
+    guarded: bool = False  # the keeper's gate was armed before the input
+    wire: str | None = None  # JSON: what the gate saw of its requests
+    values: str | None = None  # JSON: what was proven
+    count: int | None = None  # effects that the counting observers saw
+    reasons: str | None = None  # JSON: list of sentences
+    proven_by: str | None = None  # JSON: ids of observations, or a person's answer
+    intent_at: datetime = _time()
+    dispatched_at: datetime | None = _time(default=None)
+    settled_at: datetime | None = _time(default=None)
+
+
+class ReleaseRow(SQLModel, table=True):
+    """One request of a gesture that the keeper let go, written before it left."""
+
+    __tablename__ = "release"
+
+    id: int | None = Field(default=None, primary_key=True)
+    gesture_id: str = Field(foreign_key="gesture.id", index=True)
+    attempt: int
+    method: str
+    address: str  # scheme, host and path only
+    at: datetime = _time()
+
+
+class ObservationRow(SQLModel, table=True):
+    """What one observer said in one look."""
+
+    __tablename__ = "observation"
+
+    id: str = Field(primary_key=True)
+    run_id: str = Field(foreign_key="run.id", index=True)
+    gesture_id: str = Field(foreign_key="gesture.id", index=True)
+    attempt: int
+    look: int  # looks at one gesture are numbered from 1
+    position: int  # of the observer in the proof
+    observation: str  # JSON
+    at: datetime = _time()
+
+
+class QuestionRow(SQLModel, table=True):
+    """Doubt put before a person, with its evidence; or consent asked beforehand."""
+
+    __tablename__ = "question"
+
+    id: str = Field(primary_key=True)
+    run_id: str = Field(foreign_key="run.id", index=True)
+    step_id: str | None = Field(default=None, foreign_key="step.id")
+    gesture_id: str | None = Field(default=None, foreign_key="gesture.id", index=True)
+    kind: QuestionKind = _word(QuestionKind)
+    state: QuestionState = _word(QuestionState, default=QuestionState.OPEN)
+    words: str
+    reasons: str = "[]"  # JSON: list of sentences
+    evidence: str = "[]"  # JSON: list of evidence
+    details: str = "{}"  # JSON: what this kind of question needs (both calls, the calls to approve ...)
+    last_confirmed: str = ""  # the last change that is known to have happened, in words
+    safe_step: str = ""  # what a person can do without risk
+    earliest_safe: datetime | None = _time(default=None)  # before this an absence proves nothing
+    asked_at: datetime = _time()
+    answer: Answer | None = _word(Answer, default=None)
+    by: str | None = None
+    reason: str | None = None
+    values: str | None = None  # JSON
+    override: bool = False
+    ended_at: datetime | None = _time(default=None)
+
+
+class AuditRow(SQLModel, table=True):
+    """One line of the append-only log. `body` holds the exact bytes that were hashed."""
+
+    __tablename__ = "audit"
+
+    seq: int | None = Field(default=None, primary_key=True)
+    run_id: str | None = Field(default=None, index=True)
+    kind: str
+    prev: str = Field(unique=True)
+    hash: str = Field(unique=True)
+    body: bytes = Field(sa_type=LargeBinary)
+
+
+class BlobRow(SQLModel, table=True):
+    """A stored picture or page copy, named by the hash of its bytes."""
+
+    __tablename__ = "blob"
+
+    digest: str = Field(primary_key=True)
+    media_type: str
+    size: int
+    at: datetime = _time()

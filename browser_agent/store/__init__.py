@@ -1,0 +1,60 @@
+"""Everything that is written down: one door to the database, the journal, the leases, the inbox, the log, the blobs.
+
+The rooms do not know each other's insides; this door puts them together. Never imports a browser or a gesture.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Self
+
+from browser_agent.clock import Clock, SystemClock
+from browser_agent.store import audit
+from browser_agent.store.artifacts import Artifacts
+from browser_agent.store.database import Database
+from browser_agent.store.inbox import Asked, Inbox, Said
+from browser_agent.store.journal import Called, Intent, Journal
+from browser_agent.store.leases import Lease, Leases
+
+__all__ = ["Asked", "Called", "Intent", "Lease", "Said", "Store"]
+
+
+class Store:
+    """One store: a SQLite file and the folder of its blobs beside it.
+
+    Args:
+        path: the file, made and migrated if missing.
+        clock: time of the rows; leases are measured by the database's own clock.
+
+    Raises:
+        StoreUnusable: see `Database`.
+    """
+
+    def __init__(self, path: Path, clock: Clock | None = None) -> None:
+        self.clock: Clock = clock or SystemClock()
+        self.database = Database(path)
+        self.path = self.database.path
+        self.leases = Leases(self.database, self.clock)
+        self.journal = Journal(self.database, self.clock)
+        self.artifacts = Artifacts(self.database, self.clock)
+        self.inbox = Inbox(self.database, self.clock, self.journal)
+
+    def audit_lines(self, run: str | None = None) -> list[dict[str, Any]]:
+        """The audit lines of a run, or of the whole store."""
+        with self.database.read() as session:
+            return list(audit.lines(session, run))
+
+    def verify(self) -> audit.Chain:
+        """Hash the audit log again."""
+        with self.database.read() as session:
+            return audit.verify(session)
+
+    def close(self) -> None:
+        """Close the store."""
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,229 @@
+"""The inbox: questions that wait for a person, and the answers, each by a compare-and-set on the open question.
+
+A question never says more than is known and never less. An answer is a new fact that names the person; it settles the
+gesture in the same transaction. Two people cannot both answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlmodel import Session, col, select
+
+from browser_agent.clock import Clock, new_id
+from browser_agent.errors import Misuse, UnknownName
+from browser_agent.records import GestureRow, QuestionRow, RunRow
+from browser_agent.states import (
+    QUESTION_ARROWS,
+    RUN_ARROWS,
+    Answer,
+    GestureState,
+    QuestionKind,
+    QuestionState,
+    RunState,
+    check_arrow,
+)
+from browser_agent.store import audit
+from browser_agent.store.database import Database
+from browser_agent.store.journal import Journal
+from browser_agent.store.leases import Lease, fence
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as it is put."""
+
+    kind: QuestionKind
+    words: str
+    reasons: tuple[str, ...] = ()
+    evidence: tuple[dict[str, Any], ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    last_confirmed: str = ""
+    safe_step: str = ""
+    earliest_safe: datetime | None = None
+    step: str | None = None
+    gesture: str | None = None
+
+
+@dataclass(frozen=True)
+class Said:
+    """A person's answer."""
+
+    answer: Answer
+    by: str
+    reason: str
+    values: Mapping[str, str] = field(default_factory=dict)
+    override: bool = False
+
+
+ALLOWED: Mapping[QuestionKind, frozenset[Answer]] = {
+    QuestionKind.OUTCOME: frozenset({Answer.HAPPENED, Answer.NOT_HAPPENED, Answer.ABANDON}),
+    QuestionKind.ALREADY_THERE: frozenset({Answer.HAPPENED, Answer.NOT_HAPPENED, Answer.ABANDON}),
+    QuestionKind.VALUES: frozenset({Answer.HAPPENED, Answer.ABANDON}),
+    QuestionKind.TASK_CHANGED: frozenset({Answer.ABANDON}),
+    QuestionKind.MARKED_STEP: frozenset({Answer.NOT_HAPPENED, Answer.ABANDON}),
+    QuestionKind.ATTEMPTS: frozenset({Answer.ABANDON}),
+    QuestionKind.APPROVAL: frozenset({Answer.APPROVE, Answer.REFUSE, Answer.ABANDON}),
+}
+"""What may be answered to which kind of question."""
+
+
+class Inbox:
+    """The questions of one store."""
+
+    def __init__(self, database: Database, clock: Clock, journal: Journal) -> None:
+        self._database, self._clock, self._journal = database, clock, journal
+
+    def ask(self, lease: Lease, asked: Asked) -> QuestionRow:
+        """Put a question; its gesture, if any, becomes `asked` in the same transaction. The same question is put once."""
+        with self._database.write() as session:
+            fence(session, lease)
+            known = self._same(session, lease.run, asked)
+            if known is not None:
+                return known
+            row = QuestionRow(
+                id=new_id("q", 5),
+                run_id=lease.run,
+                step_id=asked.step,
+                gesture_id=asked.gesture,
+                kind=asked.kind,
+                words=asked.words,
+                reasons=json.dumps(asked.reasons),
+                evidence=json.dumps(asked.evidence),
+                details=json.dumps(asked.details),
+                last_confirmed=asked.last_confirmed,
+                safe_step=asked.safe_step,
+                earliest_safe=asked.earliest_safe,
+                asked_at=self._clock.now(),
+            )
+            session.add(row)
+            pictures = [kept["blob"] for kept in asked.evidence if kept.get("blob")]
+            facts = {"kind_of": str(asked.kind), "words": asked.words, "reasons": asked.reasons, "evidence": pictures}
+            self._tell(session, lease.run, "question", row, attempt=lease.attempt, **facts)
+            if asked.gesture is not None and asked.kind is not QuestionKind.VALUES:
+                self._journal.move_within(session, lease, asked.gesture, GestureState.ASKED)
+            return row
+
+    def close(self, lease: Lease, question: str, because: str) -> None:
+        """Close an open question that needs no person any more."""
+        with self._database.write() as session:
+            fence(session, lease)
+            row = _question(session, question)
+            self._end(row, QuestionState.CLOSED, reason=because)
+            session.add(row)
+            self._tell(session, lease.run, "question_closed", row, attempt=lease.attempt, because=because)
+
+    def answer(self, question: str, said: Said) -> QuestionRow:
+        """Write a person's answer and what follows from it for the gesture and the run.
+
+        Raises:
+            UnknownName: no such question.
+            NotAllowed: it was answered or closed already.
+            Misuse: this kind of question has no such answer, no name or reason was given, or it is too early for
+                "not happened" and nobody overrides it.
+        """
+        with self._database.write() as session:
+            row = _question(session, question)
+            check_arrow(QUESTION_ARROWS, row.state, QuestionState.ANSWERED)
+            self._check(row, said)
+            self._end(row, QuestionState.ANSWERED, said.answer, said.by, said.reason, said.values, said.override)
+            session.add(row)
+            facts = {
+                "answer": str(said.answer),
+                "by": said.by,
+                "reason": said.reason,
+                "override": said.override or None,
+            }
+            self._tell(session, row.run_id, "answer", row, values=dict(said.values) or None, **facts)
+            self._follow(session, row, said)
+            return row
+
+    def question(self, question: str) -> QuestionRow:
+        """One question; `UnknownName` if there is none."""
+        with self._database.read() as session:
+            return _question(session, question)
+
+    def questions(self, run: str | None = None, *, open_only: bool = False) -> list[QuestionRow]:
+        """Questions of one run or of all, oldest first."""
+        asked = select(QuestionRow).order_by(col(QuestionRow.asked_at))
+        if run is not None:
+            asked = asked.where(QuestionRow.run_id == run)
+        if open_only:
+            asked = asked.where(QuestionRow.state == QuestionState.OPEN)
+        with self._database.read() as session:
+            return list(session.exec(asked))
+
+    def _same(self, session: Session, run: str, asked: Asked) -> QuestionRow | None:
+        rows = session.exec(
+            select(QuestionRow).where(QuestionRow.run_id == run, QuestionRow.state == QuestionState.OPEN)
+        )
+        wanted = (asked.kind, asked.gesture, asked.step, asked.words)
+        return next((row for row in rows if (row.kind, row.gesture_id, row.step_id, row.words) == wanted), None)
+
+    def _check(self, row: QuestionRow, said: Said) -> None:
+        if said.answer not in ALLOWED[row.kind]:
+            allowed = ", ".join(sorted(str(answer).replace("_", "-") for answer in ALLOWED[row.kind]))
+            raise Misuse(f"Question {row.id} can be answered with: {allowed}. Nothing was changed.")
+        if not said.by.strip() or not said.reason.strip():
+            raise Misuse("An answer needs a name (--by) and a reason (--reason). Nothing was changed.")
+        early = row.earliest_safe is None or self._clock.now() < row.earliest_safe
+        if row.kind is QuestionKind.OUTCOME and said.answer is Answer.NOT_HAPPENED and early and not said.override:
+            when = (
+                f"before {row.earliest_safe:%Y-%m-%d %H:%M:%S} UTC"
+                if row.earliest_safe
+                else "since no time is declared"
+            )
+            raise Misuse(
+                f"Too early to say that it has not happened: it may still take effect ({when}). Wait, declare the "
+                "site's late_commit, or take it on yourself by name with --override. Nothing was changed."
+            )
+
+    def _end(
+        self,
+        row: QuestionRow,
+        state: QuestionState,
+        answer: Answer | None = None,
+        by: str | None = None,
+        reason: str | None = None,
+        values: Mapping[str, str] | None = None,
+        override: bool = False,
+    ) -> None:
+        check_arrow(QUESTION_ARROWS, row.state, state)
+        row.state, row.answer, row.by, row.reason = state, answer, by, reason
+        row.values, row.override, row.ended_at = json.dumps(dict(values or {})), override, self._clock.now()
+
+    def _follow(self, session: Session, row: QuestionRow, said: Said) -> None:
+        """Carry the answer out: the gesture is settled by the person's word, or the run is abandoned."""
+        run = session.get_one(RunRow, row.run_id)
+        lease = Lease(run.id, run.attempt, run.token)
+        proven = json.dumps([f"answer to {row.id} by {said.by}: {said.reason}"])
+        settles = {Answer.HAPPENED: GestureState.HAPPENED, Answer.NOT_HAPPENED: GestureState.NOT_HAPPENED}
+        state = GestureState.ABANDONED if said.answer is Answer.ABANDON else settles.get(said.answer)
+        gesture = session.get(GestureRow, row.gesture_id) if row.gesture_id else None
+        if gesture is not None and state is not None and gesture.state is GestureState.ASKED:
+            values = {**json.loads(gesture.values or "{}"), **said.values}
+            facts = {"values": json.dumps(values), "proven_by": proven, "by": said.by}
+            self._journal.move_within(session, lease, gesture.id, state, **facts)
+        elif gesture is not None and row.kind is QuestionKind.VALUES:
+            gesture.values = json.dumps({**json.loads(gesture.values or "{}"), **said.values})
+            session.add(gesture)
+        if said.answer is Answer.ABANDON:
+            check_arrow(RUN_ARROWS, run.state, RunState.ABANDONED)
+            run.state, run.ended_by = RunState.ABANDONED, f"abandoned by {said.by}: {said.reason}"
+            session.add(run)
+
+    def _tell(self, session: Session, run: str, kind: str, row: QuestionRow, **facts: Any) -> None:
+        audit.append(
+            session, self._clock, kind, run, question=row.id, gesture=row.gesture_id, step=row.step_id, **facts
+        )
+
+
+def _question(session: Session, question: str) -> QuestionRow:
+    row = session.get(QuestionRow, question)
+    if row is None:
+        raise UnknownName(f"No question {question!r} in this store. `browser-agent inbox` lists the open ones.")
+    return row

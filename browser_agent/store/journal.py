@@ -1,0 +1,322 @@
+"""The journal: steps and gestures of a run, each fact written before the next arrow is taken.
+
+A gesture's row is written (`intend`) before the browser is touched, moved to `dispatching` only while the lease holds
+(`dispatch`), and settled only with evidence. Every write is fenced by the attempt and tells the audit log in the same
+transaction. Decides nothing: arrows come from `states`, outcomes from whoever has looked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlmodel import Session, col, func, select
+
+from browser_agent.clock import Clock, new_id
+from browser_agent.errors import Superseded, UnknownName
+from browser_agent.records import GestureRow, ObservationRow, ReleaseRow, RunRow, StepRow
+from browser_agent.states import GESTURE_ARROWS, STEP_ARROWS, GestureState, StepState, check_arrow
+from browser_agent.store import audit
+from browser_agent.store.database import Database
+from browser_agent.store.leases import MARGIN_SECONDS, Lease, fence
+
+_SETTLED = frozenset(state for state, arrows in GESTURE_ARROWS.items() if not arrows)
+
+
+@dataclass(frozen=True)
+class Called:
+    """A step call as the journal knows it."""
+
+    bookmark: str
+    name: str
+    words: str
+    arguments: str
+    writes: bool
+
+
+@dataclass(frozen=True)
+class Intent:
+    """A gesture as it is written down before it is made. JSON texts, see `GestureRow`."""
+
+    kind: str
+    words: str
+    intent: str
+    site: str | None = None
+    account: str | None = None
+    sends: str | None = None
+    baseline: str | None = None
+    before: str | None = None
+    target_box: str | None = None
+
+
+class Journal:
+    """Reads and writes the journal of one store."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    # reading
+
+    def steps(self, run: str) -> list[StepRow]:
+        """The steps of a run in their order."""
+        with self._database.read() as session:
+            return list(session.exec(select(StepRow).where(StepRow.run_id == run).order_by(col(StepRow.seq))))
+
+    def gestures(self, run: str) -> list[GestureRow]:
+        """The gestures of a run in their order."""
+        with self._database.read() as session:
+            asked = select(GestureRow).join(StepRow).where(GestureRow.run_id == run)
+            return list(session.exec(asked.order_by(col(StepRow.seq), col(GestureRow.number))))
+
+    def gesture(self, gesture: str) -> GestureRow:
+        """One gesture; `UnknownName` if there is none."""
+        with self._database.read() as session:
+            return _gesture(session, gesture)
+
+    def releases(self, gesture: str) -> list[ReleaseRow]:
+        """The requests of a gesture that the keeper let go."""
+        with self._database.read() as session:
+            return list(session.exec(select(ReleaseRow).where(ReleaseRow.gesture_id == gesture)))
+
+    def observations(self, gesture: str) -> list[ObservationRow]:
+        """All that was seen for a gesture, look by look."""
+        with self._database.read() as session:
+            asked = select(ObservationRow).where(ObservationRow.gesture_id == gesture)
+            return list(session.exec(asked.order_by(col(ObservationRow.look), col(ObservationRow.position))))
+
+    # steps
+
+    def begin_step(self, lease: Lease, called: Called) -> StepRow:
+        """Write a step down at the end of the journal, or hand back the one that has the bookmark."""
+        with self._database.write() as session:
+            fence(session, lease)
+            asked = select(StepRow).where(StepRow.run_id == lease.run, StepRow.bookmark == called.bookmark)
+            known = session.exec(asked).first()
+            if known is not None:
+                return known
+            last = session.exec(select(func.max(StepRow.seq)).where(StepRow.run_id == lease.run)).one()
+            row = StepRow(
+                id=new_id("s"),
+                run_id=lease.run,
+                seq=(last or 0) + 1,
+                bookmark=called.bookmark,
+                name=called.name,
+                words=called.words,
+                arguments=called.arguments,
+                writes=called.writes,
+                attempt=lease.attempt,
+                began=self._clock.now(),
+            )
+            session.add(row)
+            self._tell(session, lease, "step_began", step=row.id, tool=row.name, words=row.words)
+            return row
+
+    def end_step(self, lease: Lease, step: str, state: StepState, text: str) -> None:
+        """Finish a step with its value, let it end with the fact that it raised, or open it again.
+
+        Args:
+            lease: the attempt's right to write.
+            step: the step's id.
+            state: `finished` (text = JSON of the value), `raised` (text = JSON of the fact) or `begun`.
+            text: see `state`; empty for `begun`.
+
+        Raises:
+            Superseded: another attempt owns the run.
+            NotAllowed: no such arrow.
+        """
+        with self._database.write() as session:
+            fence(session, lease)
+            row = session.get_one(StepRow, step)
+            check_arrow(STEP_ARROWS, row.state, state)
+            row.state = state
+            row.ended = None if state is StepState.BEGUN else self._clock.now()
+            row.value = text if state is StepState.FINISHED else None
+            row.raised = text if state is StepState.RAISED else None
+            session.add(row)
+            self._tell(session, lease, f"step_{state}", step=row.id, tool=row.name)
+
+    def mark_step(self, lease: Lease, step: str, write: str) -> None:
+        """Remember that a write was seen while the step was prepared: it is not prepared again by itself."""
+        with self._database.write() as session:
+            fence(session, lease)
+            row = session.get_one(StepRow, step)
+            row.marked = row.marked or write
+            session.add(row)
+            self._tell(session, lease, "step_marked", step=row.id, tool=row.name, write=write)
+
+    # gestures
+
+    def intend(self, lease: Lease, step: StepRow, number: int, intent: Intent) -> GestureRow:
+        """Write a gesture down before anything of it reaches the browser."""
+        row = GestureRow(
+            id=new_id("g"),
+            run_id=lease.run,
+            step_id=step.id,
+            number=number,
+            attempt=lease.attempt,
+            kind=intent.kind,
+            words=intent.words,
+            site=intent.site,
+            sends=intent.sends,
+            intent=intent.intent,
+            baseline=intent.baseline,
+            before=intent.before,
+            target_box=intent.target_box,
+            intent_at=self._clock.now(),
+        )
+        with self._database.write() as session:
+            fence(session, lease)
+            session.add(row)
+            pictures = [intent.before] if intent.before else None
+            facts = {"tool": step.name, "site": intent.site, "account": intent.account, "target": intent.words}
+            self._tell(
+                session, lease, "intent", step=step.id, gesture=row.id, evidence=pictures, sends=intent.sends, **facts
+            )
+        return row
+
+    def dispatch(self, lease: Lease, gesture: str, *, guarded: bool) -> None:
+        """The fence before the input: `intent` -> `dispatching`, only while the lease has its margin left.
+
+        Raises:
+            Superseded: another attempt owns the run, or too little of the lease is left to make the gesture safely.
+            NotAllowed: the gesture is no longer at `intent`.
+        """
+        with self._database.write() as session:
+            fence(session, lease)
+            left = session.get_one(RunRow, lease.run).lease_until - self._database.now(session)
+            if left < MARGIN_SECONDS:
+                raise Superseded(lease.run, lease.attempt)
+            row = self._moved(session, lease, gesture, GestureState.DISPATCHING)
+            row.guarded, row.dispatched_at = guarded, self._clock.now()
+            session.add(row)
+            self._tell(session, lease, "dispatch", step=row.step_id, gesture=gesture, guarded=guarded)
+
+    def release(self, lease: Lease, gesture: str, method: str, address: str) -> None:
+        """The fence at the wire, written by the keeper before a paused write is let go.
+
+        Raises:
+            Superseded: another attempt owns the run, or its lease has run out: the request must be refused.
+            NotAllowed: the gesture is not being dispatched.
+        """
+        with self._database.write() as session:
+            fence(session, lease)
+            if session.get_one(RunRow, lease.run).lease_until <= self._database.now(session):
+                raise Superseded(lease.run, lease.attempt)
+            row = _gesture(session, gesture)
+            if row.state not in (GestureState.DISPATCHING, GestureState.IN_DOUBT):
+                check_arrow(GESTURE_ARROWS, row.state, GestureState.DISPATCHING)
+            release = ReleaseRow(
+                gesture_id=gesture, attempt=lease.attempt, method=method, address=address, at=self._clock.now()
+            )
+            session.add(release)
+            self._tell(session, lease, "released", gesture=gesture, method=method, address=address)
+
+    def move(self, lease: Lease, gesture: str, state: GestureState, **facts: Any) -> GestureRow:
+        """Take one arrow and write the facts that belong to it into the gesture's row and the audit log.
+
+        Args:
+            lease: the attempt's right to write.
+            gesture: the gesture's id.
+            state: where the arrow leads.
+            facts: columns of `GestureRow`; JSON columns take JSON text.
+
+        Raises:
+            Superseded: another attempt owns the run.
+            NotAllowed: no such arrow.
+        """
+        with self._database.write() as session:
+            fence(session, lease)
+            return self.move_within(session, lease, gesture, state, **facts)
+
+    def move_within(
+        self, session: Session, lease: Lease, gesture: str, state: GestureState, by: str | None = None, **facts: Any
+    ) -> GestureRow:
+        """`move` inside a caller's fenced write transaction; `by` names the person who decided it."""
+        row = self._moved(session, lease, gesture, state, by=by, **facts)
+        if state in _SETTLED:
+            row.settled_at = self._clock.now()
+        session.add(row)
+        kept = {name: _loaded(facts[name]) for name in ("values", "count", "reasons", "proven_by") if facts.get(name)}
+        pictures = [row.after] if row.after else None
+        self._tell(
+            session,
+            lease,
+            "verdict",
+            gesture=gesture,
+            step=row.step_id,
+            ended=str(state),
+            by=by,
+            evidence=pictures,
+            **kept,
+        )
+        return row
+
+    def note(self, lease: Lease, gesture: str, **facts: Any) -> None:
+        """Write facts that are no arrow (pictures, what the wire said) into the gesture's row."""
+        with self._database.write() as session:
+            fence(session, lease)
+            row = _gesture(session, gesture)
+            for name, fact in facts.items():
+                setattr(row, name, fact)
+            session.add(row)
+            self._tell(session, lease, "noted", gesture=gesture, **{n: _loaded(f) for n, f in facts.items()})
+
+    def observe(self, lease: Lease, gesture: str, observations: Sequence[str]) -> tuple[int, list[str]]:
+        """Keep what the observers said in one look; allowed in any state, since it decides nothing.
+
+        Returns:
+            The look's number and the ids of the observations, by position.
+        """
+        with self._database.write() as session:
+            fence(session, lease)
+            asked = select(func.max(ObservationRow.look)).where(ObservationRow.gesture_id == gesture)
+            look = (session.exec(asked).one() or 0) + 1
+            rows = [
+                ObservationRow(
+                    id=new_id("o"),
+                    run_id=lease.run,
+                    gesture_id=gesture,
+                    attempt=lease.attempt,
+                    look=look,
+                    position=position,
+                    observation=observation,
+                    at=self._clock.now(),
+                )
+                for position, observation in enumerate(observations)
+            ]
+            session.add_all(rows)
+            said = [_summary(row) for row in rows]
+            self._tell(session, lease, "look", gesture=gesture, look=look, observations=said)
+            return look, [row.id for row in rows]
+
+    def _moved(
+        self, session: Session, lease: Lease, gesture: str, state: GestureState, by: str | None = None, **facts: Any
+    ) -> GestureRow:
+        row = _gesture(session, gesture)
+        check_arrow(GESTURE_ARROWS, row.state, state)
+        for name, fact in facts.items():
+            setattr(row, name, fact)
+        row.state = state
+        return row
+
+    def _tell(self, session: Session, lease: Lease, kind: str, /, **facts: Any) -> None:
+        audit.append(session, self._clock, kind, lease.run, attempt=lease.attempt, **facts)
+
+
+def _gesture(session: Session, gesture: str) -> GestureRow:
+    row = session.get(GestureRow, gesture)
+    if row is None:
+        raise UnknownName(f"No gesture {gesture!r} in this store.")
+    return row
+
+
+def _loaded(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) and value[:1] in "[{" else value
+
+
+def _summary(row: ObservationRow) -> dict[str, Any]:
+    said = json.loads(row.observation)
+    pictures = [kept["blob"] for kept in said.get("evidence", ()) if kept.get("blob")]
+    return {"id": row.id, "observer": said["observer"], "sight": said["sight"], "evidence": pictures}

@@ -1,0 +1,198 @@
+"""Who owns a run: runs are submitted, claimed by one compare-and-set, kept by beats, handed back.
+
+The attempt number with its token is the fence: every write of an attempt passes `fence`, which touches the run's row
+only where attempt and token are still the current ones. Ages are measured by the database's clock alone.
+"""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import CursorResult, update
+from sqlmodel import Session, col, select
+
+from browser_agent.clock import Clock, new_id
+from browser_agent.errors import InOtherHands, Superseded, UnknownName
+from browser_agent.records import AttemptRow, RunRow
+from browser_agent.states import RUN_ARROWS, RunState, check_arrow
+from browser_agent.store import audit
+from browser_agent.store.database import Database
+
+LEASE_SECONDS = 30.0
+MARGIN_SECONDS = 12.0
+"""No gesture is made with less lease left than this; the gesture's own time limit lies below it."""
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right to change one run, until a higher attempt takes it."""
+
+    run: str
+    attempt: int
+    token: str
+
+
+def fence(session: Session, lease: Lease, **changes: Any) -> None:
+    """Touch the run's row where the lease is still the current one; the first line of every write of an attempt.
+
+    Raises:
+        Superseded: another attempt owns the run.
+    """
+    done = session.connection().execute(
+        update(RunRow)
+        .where(col(RunRow.id) == lease.run, col(RunRow.attempt) == lease.attempt, col(RunRow.token) == lease.token)
+        .values(**(changes or {"attempt": lease.attempt}))
+    )
+    assert isinstance(done, CursorResult)
+    if done.rowcount != 1:
+        now = session.exec(select(RunRow.attempt).where(RunRow.id == lease.run)).first()
+        raise Superseded(lease.run, lease.attempt, now)
+
+
+class Leases:
+    """Runs and their attempts."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    def submit(self, *, task_file: str, task_name: str, arguments: str, sites: str, key: str | None = None) -> RunRow:
+        """Write a new run down. With a `key`, the run that has it already is handed back (same work, or `InOtherHands`)."""
+        now = self._clock.now()
+        run = RunRow(
+            id=new_id("run"),
+            key=key,
+            task_file=task_file,
+            task_name=task_name,
+            arguments=arguments,
+            sites=sites,
+            created=now,
+            updated=now,
+        )
+        with self._database.write() as session:
+            known = session.exec(select(RunRow).where(RunRow.key == key)).first() if key else None
+            if known is not None:
+                return _same_work(known, run)
+            session.add(run)
+            audit.append(session, self._clock, "run_submitted", run.id, tool=task_name, file=task_file, key=key)
+        return run
+
+    def claim(self, run: str, *, keeper: str, keeper_dead: bool) -> Lease:
+        """Take the run over: attempt + 1, a new token, a new lease.
+
+        Args:
+            run: the run's id.
+            keeper: JSON of the keeper's process.
+            keeper_dead: the last keeper was seen dead (same host, pid and start time), so its lease need not run out.
+
+        Raises:
+            UnknownName: no such run.
+            InOtherHands: its lease has not run out and its keeper was not seen dead.
+            NotAllowed: the run has ended for good.
+        """
+        with self._database.write() as session:
+            row = _run(session, run)
+            check_arrow(RUN_ARROWS, row.state, RunState.RUNNING)
+            now = self._database.now(session)
+            if row.state is RunState.RUNNING and row.lease_until > now and not keeper_dead:
+                raise InOtherHands(f"Run {run} is being worked on (attempt {row.attempt}). Nothing was done.")
+            lease = Lease(run, row.attempt + 1, secrets.token_hex(16))
+            row.attempt, row.token, row.state, row.ended_by = lease.attempt, lease.token, RunState.RUNNING, None
+            row.lease_until, row.updated = now + LEASE_SECONDS, self._clock.now()
+            session.add(row)
+            attempt = AttemptRow(
+                run_id=run, number=lease.attempt, host=socket.gethostname(), keeper=keeper, began=self._clock.now()
+            )
+            session.add(attempt)
+            audit.append(
+                session, self._clock, "taken_over", run, attempt=lease.attempt, keeper=keeper, tool=row.task_name
+            )
+        return lease
+
+    def beat(self, lease: Lease) -> None:
+        """Renew the lease. Raises `Superseded` when it is lost."""
+        with self._database.write() as session:
+            fence(session, lease, lease_until=self._database.now(session) + LEASE_SECONDS)
+
+    def current(self, lease: Lease) -> bool:
+        """Whether the lease is still the current one, with its margin left."""
+        with self._database.read() as session:
+            row = session.get(RunRow, lease.run)
+            left = row.lease_until - self._database.now(session) if row else 0.0
+        return bool(row and row.attempt == lease.attempt and row.token == lease.token and left >= MARGIN_SECONDS)
+
+    def note(self, lease: Lease, **facts: Any) -> None:
+        """Write processes, browser, source or packages of the attempt into its row."""
+        with self._database.write() as session:
+            fence(session, lease)
+            attempt = session.get_one(AttemptRow, (lease.run, lease.attempt))
+            for name, fact in facts.items():
+                setattr(attempt, name, fact)
+            session.add(attempt)
+
+    def end_attempt(self, lease: Lease, how: str) -> None:
+        """Write down how the attempt ended; allowed to a superseded attempt, since it changes nothing else."""
+        with self._database.write() as session:
+            attempt = session.get_one(AttemptRow, (lease.run, lease.attempt))
+            attempt.ended, attempt.how = attempt.ended or self._clock.now(), attempt.how or how
+            session.add(attempt)
+            audit.append(session, self._clock, "attempt_ended", lease.run, attempt=lease.attempt, how=how)
+
+    def end(self, lease: Lease, state: RunState, *, ended_by: str, result: str | None = None) -> None:
+        """Hand the run back in that state.
+
+        Raises:
+            Superseded: another attempt owns the run.
+            NotAllowed: no such arrow.
+        """
+        with self._database.write() as session:
+            row = _run(session, lease.run)
+            if row.attempt == lease.attempt:
+                check_arrow(RUN_ARROWS, row.state, state)
+            fence(
+                session,
+                lease,
+                state=state,
+                lease_until=0.0,
+                ended_by=ended_by,
+                result=result,
+                updated=self._clock.now(),
+            )
+            audit.append(
+                session, self._clock, "run_ended", lease.run, attempt=lease.attempt, state=str(state), how=ended_by
+            )
+
+    def run(self, run: str) -> RunRow:
+        """The run's row; `UnknownName` if there is none."""
+        with self._database.read() as session:
+            return _run(session, run)
+
+    def runs(self) -> list[RunRow]:
+        """All runs, newest first."""
+        with self._database.read() as session:
+            return list(session.exec(select(RunRow).order_by(col(RunRow.created).desc())))
+
+    def attempts(self, run: str) -> list[AttemptRow]:
+        """The attempts of a run, from the first."""
+        with self._database.read() as session:
+            asked = select(AttemptRow).where(AttemptRow.run_id == run).order_by(col(AttemptRow.number))
+            return list(session.exec(asked))
+
+
+def _run(session: Session, run: str) -> RunRow:
+    row = session.get(RunRow, run)
+    if row is None:
+        raise UnknownName(f"No run {run!r} in this store. `browser-agent runs` lists them.")
+    return row
+
+
+def _same_work(known: RunRow, asked: RunRow) -> RunRow:
+    facts: tuple[Mapping[str, Any], Mapping[str, Any]] = (known.model_dump(), asked.model_dump())
+    if any(facts[0][name] != facts[1][name] for name in ("task_name", "arguments", "sites")):
+        raise InOtherHands(
+            f"Run {known.id} has the key {known.key!r} already, with another task, arguments or sites. Nothing was done."
+        )
+    return known

@@ -1,0 +1,18 @@
+"""Alembic migrations of the store, run when a store is opened. One file a schema version in `versions/`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Engine
+
+
+def upgrade(engine: Engine) -> None:
+    """Bring the store to the newest schema, in one transaction; a crash in it leaves the old schema."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent))
+    with engine.connect().execution_options(begin="BEGIN EXCLUSIVE") as connection, connection.begin():
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
