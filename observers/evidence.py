@@ -74,7 +74,7 @@ class Match(Frozen):
     carries a mark that only this gesture can have left.
     """
 
-    values: dict[str, str] = {}
+    values: dict[str, str] = Field(default_factory=dict)
     identity: str
     box: Box | None = None
     note: str = ""

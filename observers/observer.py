@@ -114,9 +114,7 @@ class Observer(ABC):
         """The look came to its end without a match; it proves absence only if `complete` and much else holds."""
         return self._says(Sight.not_seen, (), reasons, evidence, at, complete=complete, fresh=fresh)
 
-    def cannot_tell(
-        self, *reasons: str, evidence: Iterable[Evidence] = (), at: datetime | None = None
-    ) -> Observation:
+    def cannot_tell(self, *reasons: str, evidence: Iterable[Evidence] = (), at: datetime | None = None) -> Observation:
         """Neither; each reason is a sentence."""
         return self._says(Sight.cannot_tell, (), reasons, evidence, at)
 
@@ -193,5 +191,3 @@ def _file(cls: type) -> str | None:
 
 def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [""])[0]
-
-

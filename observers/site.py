@@ -89,8 +89,7 @@ class Site:
 
     def __truediv__(self, path: str) -> str:
         """The absolute address of `path` below the site's base. Raises ValueError if it would lie elsewhere."""
-        whole = unquote(path)
-        if _NOT_IN_A_PATH.search(whole):
+        if _NOT_IN_A_PATH.search(path) or "\\" in unquote(path):
             raise ValueError(f"{path!r} isn't a path of site {self.name!r}: it holds a space, a backslash or a control")
         parts = urlsplit(path)
         if parts.scheme or path.startswith("//") or parts.netloc:

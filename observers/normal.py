@@ -1,0 +1,109 @@
+"""Normal forms: when two texts on a page mean the same thing.
+
+This module must not know pages. It may never make two different keys equal: upper and lower case and leading
+zeros stay as they are.
+"""
+
+import re
+import unicodedata
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+# Bidi marks, zero-width marks, the soft hyphen: they are there, and nobody sees them.
+_UNSEEN = dict.fromkeys(
+    map(
+        ord,
+        "\xad\u061c\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff",
+    )
+)
+# Hyphens that a page uses so that a number isn't broken at the end of a line, and the typographer's minus.
+_HYPHENS = {0x2010: "-", 0x2011: "-", 0x2212: "-"}
+_CURRENCY = re.compile(
+    "AED|AUD|BGN|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|IDR|ILS|INR|ISK|JPY|KRW|KZT|MXN|MYR|NOK|NZD|PHP|PLN|RON|RSD|"
+    "RUB|SAR|SEK|SGD|THB|TRY|TWD|UAH|USD|VND|ZAR"
+)
+_DAYS = (re.compile(r"(?P<y>\d{4})-(?P<m>\d\d?)-(?P<d>\d\d?)"), re.compile(r"(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>\d{4})"))
+
+
+def normal(text: str) -> str:
+    """`text` in NFKC, with each run of spaces as one, ASCII digits, plain hyphens and no unseen marks; trimmed."""
+    return " ".join(normal_part(text).split())
+
+
+def normal_part(text: str) -> str:
+    """As `normal` for a piece of a longer text: the spaces at its ends are kept."""
+    plain = unicodedata.normalize("NFKC", text.translate(_UNSEEN)).translate(_HYPHENS)
+    digits = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in plain)
+    return re.sub(r"[\s\u0085]+", " ", digits)
+
+
+def amount(text: str, decimal: str = ".") -> Decimal | None:
+    """The amount that `text` is, or None: digits with thousands marks, the decimal mark, a sign and a currency.
+
+    A whole part that begins with a zero ("007") is a number of something, not an amount.
+    """
+    plain = normal(text).replace("\u066c", "\u2019").replace("\u066b", decimal)
+    plain, negative = _without_sign(_without_currency(plain))
+    group = "." if decimal == "," else ","
+    grouped = rf"[1-9]\d{{0,2}}(?P<mark>[{group} '\u2019])(?:\d{{2,3}}(?P=mark))*\d{{3}}"
+    found = re.fullmatch(rf"(?P<whole>0|[1-9]\d*|{grouped})(?:{re.escape(decimal)}(?P<part>\d+))?", plain)
+    if found is None:
+        return None
+    digits = re.sub(r"\D", "", found["whole"])
+    value = Decimal(f"{digits}.{found['part']}" if found["part"] else digits)
+    return -value if negative else value
+
+
+def _without_currency(text: str) -> str:
+    text = text.strip("".join(c for c in set(text) if unicodedata.category(c) == "Sc") + " ")
+    words = text.split(" ")
+    if _CURRENCY.fullmatch(words[0]):
+        words = words[1:]
+    elif _CURRENCY.fullmatch(words[-1]):
+        words = words[:-1]
+    return " ".join(words)
+
+
+def _without_sign(text: str) -> tuple[str, bool]:
+    for left, right in (("(", ")"), ("-", ""), ("", "-")):
+        if len(text) > len(left + right) and text.startswith(left) and text.endswith(right):
+            return _without_currency(text[len(left) : len(text) - len(right)]), True
+    return text.removeprefix("+"), False
+
+
+def day(text: str) -> date | None:
+    """The day that `text` is, as 2026-11-30 or 30.11.2026; None for the ambiguous 11/12/2026 and all else."""
+    for form in _DAYS:
+        if found := form.fullmatch(normal(text)):
+            try:
+                return date(int(found["y"]), int(found["m"]), int(found["d"]))
+            except ValueError:
+                return None
+    return None
+
+
+def moment(text: str, zone: str = "UTC") -> datetime | None:
+    """The time in UTC that an ISO 8601 text is; without an offset it is read in the IANA time zone `zone`."""
+    try:
+        read = datetime.fromisoformat(normal(text))
+    except ValueError:
+        return None
+    return (read if read.tzinfo else read.replace(tzinfo=ZoneInfo(zone))).astimezone(UTC)
+
+
+def same(one: str, other: str, decimal: str = ".") -> bool:
+    """Do two cells mean the same: the same text, the same amount or the same day?"""
+    if normal(one) == normal(other):
+        return True
+    amounts = amount(one, decimal), amount(other, decimal)
+    if None not in amounts:
+        return amounts[0] == amounts[1]
+    days = day(one), day(other)
+    return None not in days and days[0] == days[1]
+
+
+def value(text: str, decimal: str = ".") -> str:
+    """`text` as a value to hand on: an amount as plain digits with a point, all else in normal form."""
+    read = amount(text, decimal)
+    return normal(text) if read is None else f"{read:f}"

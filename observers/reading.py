@@ -1,0 +1,147 @@
+"""One reading of one page: what it says, as plain data, and a picture of it while it is still there.
+
+This module must not know observers or verdicts. A reading may never act on its page: there is no click, no fill,
+no reload and no way back in it; the next page of a list is opened by GET.
+
+How a look is bounded in time: `page.evaluate` has no time-out of its own, so all reading goes through
+`locator("html").evaluate(..., timeout=)`. The locator must first be found in the page, which a hung page or an
+open dialog doesn't answer: the look then ends at its deadline (measured: 1.0 s of 1 s for both). The script
+itself has no loop that a page could make endless.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from .tables import Table
+from .text import Found, VisibleText
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Frame, Page
+
+_FRAMES_AT_MOST = 20
+_HAS = """(root, selector) => {
+  try { return [...root.querySelectorAll(selector)].some(e => e.checkVisibility({visibilityProperty: true})); }
+  catch { return false; }  // it isn't a selector
+}"""
+
+
+class LookFailed(Exception):
+    """A page couldn't be read; nothing is known from this look."""
+
+
+class Reading:
+    """What one page said when it was read.
+
+    `address`: where the page was at that moment. `status`: the HTTP status of the GET that brought it (None for the
+    acting page). `fresh`: it was opened for this look. `answer_of_post`: this document is the answer to a POST.
+    `asks_password`: a password field is shown. `settled`: nothing was loading any more.
+    """
+
+    def __init__(
+        self,
+        page: "Page",
+        *,
+        deadline: float,
+        status: int | None,
+        fresh: bool,
+        answer_of_post: bool = False,
+        settled: bool = True,
+        follow: Callable[[str], "Reading"],
+        shoot: Callable[["Page"], str | None],
+    ) -> None:
+        self._page, self._deadline, self._follow, self._shoot = page, deadline, follow, shoot
+        raws = _snapshots(page, deadline)
+        self.address = page.url
+        self.status = status
+        self.fresh = fresh
+        self.answer_of_post = answer_of_post
+        self.settled = settled and not any(raw["busy"] for raw in raws)
+        self.asks_password = any(raw["asks_password"] for raw in raws)
+        self._text = VisibleText((text, tuple(box) if box else None) for raw in raws for text, box in raw["parts"])
+        self._tables = [Table.read(raw) for one in raws for raw in one["tables"]]
+        self._next: dict[str, str] = raws[0]["next"] or {}
+
+    @property
+    def text(self) -> str:
+        """The visible text in normal form, a line for each block; never the value of a form control."""
+        return self._text.text
+
+    def find(self, pattern: str | re.Pattern[str]) -> list[Found]:
+        """Every hit of a regular expression in `text`, with its named groups and its box."""
+        return self._text.find(pattern)
+
+    def tables(self) -> list[Table]:
+        """The tables that can be seen, each a list of rows, each a mapping from header to text."""
+        return self._tables
+
+    def has(self, mark: str) -> bool:
+        """Is `mark` there: as a text in `text`, or as a CSS selector of something that can be seen?"""
+        if self._text.find(re.escape(mark)):
+            return True
+        try:
+            return bool(self._page.locator("html").evaluate(_HAS, mark, timeout=self._deadline * 1000))
+        except _playwright_error():
+            return False
+
+    def next_page(self) -> "Reading | None":
+        """The next page of the list, opened by GET; None if no link leads there (see `more_behind`).
+
+        Raises LookFailed if it can't be read.
+        """
+        href = self._next.get("href")
+        return None if href is None else self._follow(href)
+
+    @property
+    def next_address(self) -> str | None:
+        """Where the next page is."""
+        return self._next.get("href")
+
+    @property
+    def more_behind(self) -> str | None:
+        """The name of a control that shows more of the list, where no link leads: it would have to be clicked."""
+        return self._next.get("blocked")
+
+    def picture(self) -> str | None:
+        """Take a picture of the window, give it to be kept, and return its hash. Never raises: it is optional."""
+        try:
+            return self._shoot(self._page)
+        except Exception:  # whatever is wrong with a picture, the verdict doesn't hang on it
+            return None
+
+
+def _snapshots(page: "Page", deadline: float) -> list[dict[str, Any]]:
+    """The page's own document first, then its frames; a frame that can't be read in time is left out."""
+    raws = [_snapshot(page.main_frame, deadline)]
+    for frame in page.frames[1 : _FRAMES_AT_MOST + 1]:
+        try:
+            raw = _snapshot(frame, deadline / 4)
+        except LookFailed:
+            continue
+        raw["parts"] = [["\n", None], *([text, None] for text, _ in raw["parts"])]  # its boxes are its own window's
+        for row in (row for table in raw["tables"] for row in table["rows"]):
+            row["box"] = None
+        raws.append(raw)
+    return raws
+
+
+def _snapshot(frame: "Frame", deadline: float) -> dict[str, Any]:
+    try:
+        raw: dict[str, Any] = frame.locator("html").evaluate(_script(), timeout=deadline * 1000)
+    except _playwright_error() as error:
+        raise LookFailed(f"the page didn't answer: {str(error).splitlines()[0]}") from error
+    return raw
+
+
+@cache
+def _script() -> str:
+    return files(__package__).joinpath("snapshot.js").read_text(encoding="utf-8")
+
+
+def _playwright_error() -> type[Exception]:
+    """Loaded only where a page is read: the words and rules here are used without a browser too."""
+    from playwright.sync_api import Error
+
+    return Error

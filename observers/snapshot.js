@@ -1,0 +1,130 @@
+// Reads one document: its visible text with boxes, its tables, the way to the next page. It changes nothing, and
+// never reads the value of a form control. Called with the root element.
+(root) => {
+  const SKIPPED = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "TEXTAREA", "SELECT", "OPTION", "INPUT", "DATALIST", "IFRAME", "OBJECT"]);
+  const NOT_TEXT = ["checkbox", "radio", "button", "submit", "reset", "image", "hidden"];
+  const NEXT = /^(next( page)?|more|load more|show more|older|weiter|suivant|siguiente|далее|ещё|›|»|→|>|>>)\s*[›»→>]*$/i;
+  const shown = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const boxOf = (rect) => (rect && rect.width && rect.height ? [rect.x, rect.y, rect.width, rect.height] : null);
+  const inline = (element) => /^(inline|contents|ruby)/.test(getComputedStyle(element).display);
+  const edited = (element) => element.isContentEditable;
+
+  const below = (node) => {
+    if (node.shadowRoot) return node.shadowRoot.childNodes;
+    if (node.tagName === "SLOT" && node.assignedNodes().length) return node.assignedNodes();
+    return node.childNodes;
+  };
+  const read = (node, parts) => {
+    if (node.nodeType === Node.TEXT_NODE) {
+      const parent = node.parentElement ?? node.getRootNode().host;
+      if (!parent || !shown(parent)) return;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      const box = boxOf(range.getBoundingClientRect());
+      if (box || !node.data.trim()) parts.push([node.data, box]);
+    } else if (node.nodeType === Node.ELEMENT_NODE) {
+      if (SKIPPED.has(node.tagName) || edited(node)) return;
+      const breaks = node.tagName === "BR" || !inline(node);
+      if (breaks) parts.push(["\n", null]);
+      for (const child of below(node)) read(child, parts);
+      if (breaks) parts.push(["\n", null]);
+    }
+  };
+  const textOf = (element) => {
+    const parts = [];
+    read(element, parts);
+    return parts.map((part) => part[0]).join("").replace(/\s+/g, " ").trim();
+  };
+  const all = (selector, within = root) => {
+    const found = [...within.querySelectorAll(selector)];
+    for (const element of within.querySelectorAll("*")) {
+      if (element.shadowRoot) found.push(...all(selector, element.shadowRoot));
+    }
+    return found;
+  };
+
+  // A form control in a cell holds what a person typed or the site filled in: its value isn't read, so the cell is opaque.
+  const opaque = (cell) =>
+    edited(cell) ||
+    [...cell.querySelectorAll("input, textarea, select, [contenteditable]")].some(
+      (control) => control.tagName !== "INPUT" || !NOT_TEXT.includes(control.type),
+    );
+  const isHead = (cell) => cell.tagName === "TH" || cell.getAttribute("role") === "columnheader";
+  const cellsOf = (row) =>
+    row.cells ? [...row.cells] : [...row.querySelectorAll("[role=cell],[role=gridcell],[role=columnheader],[role=rowheader]")];
+  // A cell that spans columns or rows stands in each of its places.
+  const placed = (rows) => {
+    const carried = [];
+    return rows.map((row) => {
+      const places = [];
+      const waiting = cellsOf(row);
+      for (let column = 0; waiting.length || carried.some((c, i) => i >= column && c && c.left > 0); column++) {
+        if (carried[column] && carried[column].left > 0) {
+          carried[column].left--;
+          places[column] = carried[column].cell;
+          continue;
+        }
+        const cell = waiting.shift();
+        if (!cell) { places[column] = null; continue; }
+        for (let i = 0; i < (cell.colSpan || 1); i++) {
+          places[column + i] = cell;
+          carried[column + i] = { cell, left: (cell.rowSpan || 1) - 1 };
+        }
+        column += (cell.colSpan || 1) - 1;
+      }
+      return places;
+    });
+  };
+  const tableOf = (table) => {
+    const rows = table.rows
+      ? [...table.rows].filter((row) => row.parentElement.tagName !== "TFOOT")
+      : [...table.querySelectorAll("[role=row]")].filter((row) => row.closest("[role=table],[role=grid],[role=treegrid]") === table);
+    const grid = placed(rows);
+    let head = -1;
+    for (let i = 0; i < rows.length; i++) {
+      const cells = cellsOf(rows[i]);
+      const top = rows[i].parentElement.tagName === "THEAD" || (cells.length && cells.every(isHead));
+      if (!top) break;
+      head = i;
+    }
+    const told = table.getAttribute("aria-rowcount");
+    return {
+      headers: head < 0 ? [] : grid[head].map((cell) => (cell ? textOf(cell) : "")),
+      virtual: told !== null && (Number(told) < 0 || Number(told) > rows.length),
+      rows: rows.slice(head + 1).map((row, i) => ({
+        cells: grid[head + 1 + i].map((cell) => (cell ? textOf(cell) : "")),
+        opaque: grid[head + 1 + i].flatMap((cell, column) => (cell && opaque(cell) ? [column] : [])),
+        box: boxOf(row.getBoundingClientRect()),
+        link: row.querySelector("a[href]")?.href ?? null,
+        shown: shown(row),
+      })),
+    };
+  };
+
+  const dead = (element) =>
+    element.disabled || element.getAttribute("aria-disabled") === "true" || element.closest(".disabled, [aria-disabled=true]");
+  const nextOf = () => {
+    const here = location.href.split("#")[0];
+    for (const link of all("link[rel~=next][href], a[rel~=next][href]")) {
+      if (!dead(link)) return { href: link.href };
+    }
+    for (const door of all("a, button, [role=button], [role=link]")) {
+      const name = (door.getAttribute("aria-label") ?? textOf(door)).trim();
+      if (!NEXT.test(name) || dead(door) || !shown(door)) continue;
+      const href = door.tagName === "A" && /^https?:/.test(door.href) ? door.href : null;
+      if (href && href.split("#")[0] !== here) return { href };
+      return { blocked: name };
+    }
+    return null;
+  };
+
+  const parts = [];
+  read(root, parts);
+  return {
+    parts,
+    tables: all("table, [role=table], [role=grid], [role=treegrid]").filter(shown).map(tableOf),
+    next: nextOf(),
+    asks_password: all("input[type=password]").some(shown),
+    busy: all("[aria-busy=true]").some(shown),
+  };
+}

@@ -1,0 +1,66 @@
+"""The visible text of a page, and where on it each piece stands.
+
+This module must not know browsers. It may never hold the value of a form control: the snapshot leaves them out.
+"""
+
+import re
+from collections.abc import Iterable
+
+from pydantic import Field
+
+from .evidence import Box, Frozen, Match
+from .normal import normal_part
+
+
+class Found(Frozen):
+    """One hit of a pattern: its text, its named groups that took part, and its box in the window if it has one."""
+
+    text: str
+    groups: dict[str, str] = Field(default_factory=dict)
+    box: Box | None = None
+
+    def match(self, note: str = "") -> Match:
+        """The hit as a match: its groups are the values, its text is its identity."""
+        return Match(values=self.groups, identity=self.text, box=self.box, note=note)
+
+
+class VisibleText:
+    """Pieces of text in reading order, joined in normal form; a line for each block."""
+
+    def __init__(self, pieces: Iterable[tuple[str, Box | None]]) -> None:
+        text = ""
+        self._places: list[tuple[int, int, Box]] = []
+        for piece, box in pieces:
+            if piece == "\n":
+                text = text.rstrip(" ")
+                text += "\n" if text and not text.endswith("\n") else ""
+                continue
+            plain = normal_part(piece)
+            plain = plain.lstrip(" ") if not text or text[-1] in " \n" else plain
+            if box is not None and plain:
+                self._places.append((len(text), len(text) + len(plain), box))
+            text += plain
+        self.text = text.rstrip()
+
+    def find(self, pattern: str | re.Pattern[str]) -> list[Found]:
+        """Every hit of a regular expression (`.` stays within a line), from the top. Empty hits don't count."""
+        return [
+            Found(text=hit[0], groups=_taken(hit), box=self._box(*hit.span()))
+            for hit in re.finditer(pattern, self.text)
+            if hit[0].strip()
+        ]
+
+    def _box(self, start: int, end: int) -> Box | None:
+        return around([box for first, last, box in self._places if first < end and start < last])
+
+
+def around(boxes: list[Box]) -> Box | None:
+    """The smallest box that holds all `boxes`; None for none."""
+    if not boxes:
+        return None
+    left, top = min(b[0] for b in boxes), min(b[1] for b in boxes)
+    return left, top, max(b[0] + b[2] for b in boxes) - left, max(b[1] + b[3] for b in boxes) - top
+
+
+def _taken(hit: re.Match[str]) -> dict[str, str]:
+    return {name: text.strip() for name, text in hit.groupdict().items() if text is not None}
