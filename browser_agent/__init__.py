@@ -1,1 +1,117 @@
-"""Browser tasks that change something in the world, interrupted and resumed."""
+"""Browser tasks that change something in the world, interrupted and resumed.
+
+The public door: everything that a task script needs. Names are looked up when they are first used, since Playwright
+and SQLModel are slow to import. Says so plainly where a file of the user's own hides the package `observers`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from browser_agent.errors import (
+        Fact,
+        InOtherHands,
+        KeeperGone,
+        Misuse,
+        NeverRun,
+        NotAllowed,
+        NotApproved,
+        OutcomeUnknown,
+        ProofTooThin,
+        Refused,
+        Rejected,
+        Stop,
+        Stopped,
+        StoreUnusable,
+        Superseded,
+        TaskChanged,
+        UnknownName,
+        WaitingForPerson,
+        WrongArguments,
+        WrongTask,
+    )
+    from browser_agent.executor import Run
+    from browser_agent.gestures import Accept, Click, Done, Gesture, Press
+    from browser_agent.steps import Step, StepCall, step
+    from browser_agent.tasks import Task, task
+    from observers import ConfirmationText, Evidence, Observation, Observer, Outcome, Record, SentMail, Site, View
+
+__all__ = [
+    "Accept",
+    "Click",
+    "ConfirmationText",
+    "Done",
+    "Evidence",
+    "Fact",
+    "Gesture",
+    "InOtherHands",
+    "KeeperGone",
+    "Misuse",
+    "NeverRun",
+    "NotAllowed",
+    "NotApproved",
+    "Observation",
+    "Observer",
+    "Outcome",
+    "OutcomeUnknown",
+    "Press",
+    "ProofTooThin",
+    "Record",
+    "Refused",
+    "Rejected",
+    "Run",
+    "SentMail",
+    "Site",
+    "Step",
+    "StepCall",
+    "Stop",
+    "Stopped",
+    "StoreUnusable",
+    "Superseded",
+    "Task",
+    "TaskChanged",
+    "UnknownName",
+    "View",
+    "WaitingForPerson",
+    "WrongArguments",
+    "WrongTask",
+    "step",
+    "task",
+]
+
+_HOMES = {
+    "observers": "ConfirmationText Evidence Observation Observer Outcome Record SentMail Site View",
+    "browser_agent.executor": "Run",
+    "browser_agent.gestures": "Accept Click Done Gesture Press",
+    "browser_agent.steps": "Step StepCall step",
+    "browser_agent.tasks": "Task task",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    _refuse_hidden_observers()
+    value = getattr(import_module(_HOME_OF.get(name, "browser_agent.errors")), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def _refuse_hidden_observers() -> None:
+    ours = Path(__file__).parent.parent / "observers" / "__init__.py"
+    found = find_spec("observers")
+    if found is None or found.origin is None or not ours.samefile(found.origin):
+        where = found.origin if found is not None else None
+        raise ImportError(
+            f"{where or 'Something'} hides the package observers that browser-agent needs; rename it, and write "
+            "`from browser_agent import Observer` for ours."
+        )

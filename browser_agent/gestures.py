@@ -1,0 +1,302 @@
+"""Gestures: the one input of a step that may change the outside world, as plain objects that live in the attempt.
+
+A step returns its gesture; whoever runs the step writes it down first (`stored`) and then makes it (`make`), once.
+A gesture knows the control it touches, what it means in words, which request it sends, and what will prove it.
+
+Knows nothing of stores, runs, fences or verdicts. `make` does exactly one input call and nothing before or after;
+`wait_actionable` never touches mouse or keyboard (a trial click would: page handlers see it).
+"""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from time import monotonic
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Required,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    get_origin,
+    is_typeddict,
+    overload,
+)
+from urllib.parse import unquote, urlsplit
+
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from browser_agent.errors import ProofTooThin, Refused, WrongArguments, WrongTask
+from browser_agent.never_run import MustRun
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+    from observers import Observer
+
+G = TypeVar("G")
+T_co = TypeVar("T_co", covariant=True)
+
+VALUE = "value"
+"""The name under which a proof supplies a value that has no fields of its own, such as a `str`."""
+
+_SENDS = re.compile(r"(?P<method>[A-Z]+) (?P<path>/\S*)")
+_SELECTOR = re.compile(r"selector=(?P<quoted>'.*'|\".*\")>$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Done(Generic[T_co]):
+    """There is nothing to do, it is there already: the step's value without a gesture."""
+
+    value: T_co
+
+
+@dataclass(frozen=True)
+class Accept:
+    """Accept a dialog whose text holds `pattern` (a regular expression) while the gesture is made.
+
+    Any other dialog is dismissed, its text kept, and the gesture is `Refused`.
+    """
+
+    pattern: str
+
+    def matches(self, text: str) -> bool:
+        """Whether the dialog's text is the expected one."""
+        return re.search(self.pattern, text) is not None
+
+
+class About(TypedDict, total=False):
+    """What every kind of gesture is told, whatever it does.
+
+    intent: what the gesture means, in words a person would use ("post an invoice of 120.00 to Ada").
+    sends: the commit request, such as "POST /invoices" or "POST /orders/*/confirm".
+    proof: the observers that will prove it, on a good day and after a crash alike.
+    known: facts read before the gesture that belong to the step's value.
+    dialogs: the dialogs that may be accepted while it is made.
+    timeout: seconds that the input call may take.
+    settle: seconds that the proof is waited for on a good day.
+    """
+
+    intent: Required[str]
+    proof: Required[Sequence[Observer]]
+    sends: str | None
+    known: Mapping[str, Any]
+    dialogs: Sequence[Accept]
+    timeout: float
+    settle: float
+
+
+class Gesture(MustRun, Generic[T_co]):
+    """One input that may change the outside world. Made at most once; the next one is a new object.
+
+    Raises:
+        WrongTask: `sends` isn't written as "METHOD /path".
+    """
+
+    kind: ClassVar[str]
+
+    def __init__(self, target: Locator, gives: type[T_co] | None, about: About) -> None:
+        self.target = target
+        self.gives = gives
+        self.intent = about["intent"]
+        self.proof = tuple(about["proof"])
+        self.sends = about.get("sends")
+        self.known = dict(about.get("known", {}))
+        self.dialogs = tuple(about.get("dialogs", ()))
+        self.timeout = about.get("timeout", 10.0)
+        self.settle = about.get("settle", 15.0)
+        if self.sends is not None:
+            check_sends(self.sends)
+        self._made_here()
+
+    @abstractmethod
+    def make(self, timeout_ms: float) -> None:
+        """Make the input: exactly one Playwright call, whose errors pass through as they are."""
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__} ({self.intent})"
+
+    @property
+    def selector(self) -> str:
+        """The target as Playwright would find it again; never the page's address."""
+        found = _SELECTOR.search(repr(self.target))
+        return found["quoted"][1:-1] if found else repr(self.target)
+
+    def wait_actionable(self, timeout_ms: float) -> None:
+        """Wait until the control is visible, enabled and at rest, without any input.
+
+        Raises:
+            Refused: it did not get there in time, or more than one control fits, or the page is gone.
+        """
+        from playwright.sync_api import Error, TimeoutError
+
+        end = monotonic() + timeout_ms / 1000
+
+        def left() -> float:
+            return max(1.0, (end - monotonic()) * 1000)
+
+        try:
+            self.target.wait_for(state="visible", timeout=left())
+            control = self.target.element_handle(timeout=left())
+            control.wait_for_element_state("enabled", timeout=left())
+            control.wait_for_element_state("stable", timeout=left())
+        except TimeoutError as late:
+            raise Refused(self.intent, f"{self.selector} was not ready within {timeout_ms / 1000:g} s.") from late
+        except Error as error:
+            # The first line only: the rest of a Playwright text may quote what the fields hold.
+            raise Refused(self.intent, f"{self.selector} can't be used: {error.message.splitlines()[0]}.") from error
+
+    def stored(self) -> dict[str, Any]:
+        """The intent's JSON form.
+
+        Raises:
+            WrongArguments: a known fact can't be written as JSON.
+        """
+        try:
+            known = to_jsonable_python(self.known)
+        except PydanticSerializationError as error:
+            raise WrongArguments(f"A known fact of “{self.intent}” can't be stored: {error}.") from error
+        return {
+            "kind": self.kind,
+            "words": self.intent,
+            "target": {"words": target_words(self.selector), "selector": self.selector},
+            "sends": self.sends,
+            "proof": [observer.to_json() for observer in self.proof],
+            "known": known,
+            "dialogs": [accept.pattern for accept in self.dialogs],
+        }
+
+    def check(self) -> None:
+        """Refuse a proof that could never supply the step's value.
+
+        Raises:
+            ProofTooThin: no proof at all, or a required field of `gives` that no observer and no known fact supplies.
+        """
+        if not self.proof:
+            raise ProofTooThin(f"“{self.intent}” has no proof: name at least one observer that can see its effect.")
+        supplied = frozenset(self.known).union(*(observer.supplies for observer in self.proof))
+        missing = [name for name in required_names(self.gives) if name not in supplied]
+        if missing:
+            raise ProofTooThin(
+                f"The proof of “{self.intent}” can't supply {', '.join(missing)} of {_type_words(self.gives)}. "
+                + " ".join(f"{observer} supplies {_listed(observer.supplies)}." for observer in self.proof)
+                + f" Known before the gesture: {_listed(self.known)}."
+            )
+
+
+class Click(Gesture[T_co]):
+    """A click on a control."""
+
+    kind = "click"
+
+    @overload
+    def __init__(self: Click[None], target: Locator, **about: Unpack[About]) -> None: ...
+    @overload
+    def __init__(self: Click[G], target: Locator, *, gives: type[G], **about: Unpack[About]) -> None: ...
+    def __init__(self, target: Locator, *, gives: type[Any] | None = None, **about: Unpack[About]) -> None:
+        super().__init__(target, gives, about)
+
+    def make(self, timeout_ms: float) -> None:
+        """Click once."""
+        self.target.click(timeout=timeout_ms)
+
+
+class Press(Gesture[T_co]):
+    """A key pressed while a control has the focus, such as "Enter" in a search field that posts."""
+
+    kind = "press"
+
+    @overload
+    def __init__(self: Press[None], target: Locator, key: str, **about: Unpack[About]) -> None: ...
+    @overload
+    def __init__(self: Press[G], target: Locator, key: str, *, gives: type[G], **about: Unpack[About]) -> None: ...
+    def __init__(self, target: Locator, key: str, *, gives: type[Any] | None = None, **about: Unpack[About]) -> None:
+        self.key = key
+        super().__init__(target, gives, about)
+
+    def make(self, timeout_ms: float) -> None:
+        """Press the key once."""
+        self.target.press(self.key, timeout=timeout_ms)
+
+    def stored(self) -> dict[str, Any]:
+        """The intent's JSON form, with the key."""
+        return {**super().stored(), "key": self.key}
+
+
+def check_sends(sends: str) -> None:
+    """Raise `WrongTask` unless `sends` is written as "METHOD /path", where `*` stands for any text within a segment
+    and `**` for any text at all."""
+    if _SENDS.fullmatch(sends) is None:
+        raise WrongTask(f"sends={sends!r} isn't a request: write a method and a path, such as 'POST /invoices/*'.")
+
+
+def matches_request(sends: str, method: str, url: str) -> bool:
+    """Whether a request is the declared one. The query counts only if `sends` names one.
+
+    Args:
+        sends: "METHOD /path" with `*` and `**`.
+        method: the request's HTTP method.
+        url: its absolute address.
+    """
+    declared = _SENDS.fullmatch(sends)
+    if declared is None or method.upper() != declared["method"]:
+        return False
+    address = urlsplit(url)
+    asked = unquote(address.path) or "/"
+    if "?" in declared["path"]:
+        asked += f"?{address.query}"
+    pattern = re.escape(unquote(declared["path"])).replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
+    return re.fullmatch(pattern, asked, re.DOTALL) is not None
+
+
+def required_names(gives: Any) -> list[str]:  # noqa: PLR0911 (a table of types, one line each)
+    """The names of the values without which a value of this type can't be made; `value` for a type without fields."""
+    if gives is None or gives is type(None):
+        return []
+    if isinstance(gives, type) and issubclass(gives, BaseModel):
+        return [
+            _alias(field.validation_alias) or name for name, field in gives.model_fields.items() if field.is_required()
+        ]
+    if is_dataclass(gives):
+        return [f.name for f in fields(gives) if f.init and f.default is MISSING and f.default_factory is MISSING]
+    if is_typeddict(gives):
+        return sorted(gives.__required_keys__)
+    if hasattr(gives, "_field_defaults"):  # a NamedTuple
+        return [name for name in gives._fields if name not in gives._field_defaults]
+    if get_origin(gives) is dict or gives is dict:
+        return []
+    return [VALUE]
+
+
+def _alias(alias: object) -> str | None:
+    return alias if isinstance(alias, str) else None
+
+
+def target_words(selector: str) -> str:
+    """A selector as a person would say it: `button "Post"`, `field "Customer"`; CSS stays as it is."""
+    words = selector
+    for pattern, spoken in (
+        (r'internal:role=(\w+)\[name="((?:[^"\\]|\\.)*)"[is]?\]', r'\1 "\2"'),
+        (r"internal:role=(\w+)", r"\1"),
+        (r'internal:label="((?:[^"\\]|\\.)*)"[is]?', r'field "\1"'),
+        (r'internal:text="((?:[^"\\]|\\.)*)"[is]?', r'text "\1"'),
+        (r'internal:(?:attr|testid)=\[([\w-]+)="((?:[^"\\]|\\.)*)"[is]?\]', r'\1 "\2"'),
+        (r" >> nth=(\d+)", r" [\1]"),
+        (r" >> ", " in which "),
+    ):
+        words = re.sub(pattern, spoken, words)
+    return words
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(sorted(names)) or "nothing"
+
+
+def _type_words(gives: object) -> str:
+    return getattr(gives, "__name__", None) or str(gives)
