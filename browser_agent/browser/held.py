@@ -1,0 +1,134 @@
+"""The Chromium that the keeper holds: its process, the keeper's own connection to it, and the gate.
+
+It outlives workers. It is ended by SIGKILL and seen dead before anything is concluded from its silence. The session
+(cookies and storage) is kept in memory, so that a new browser can look under the same account.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Awaitable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from playwright.async_api import Browser, BrowserContext, Dialog, Error, Page, Playwright
+
+from browser_agent.browser.chromium import BrowserId, Chromium, ChromiumSilent, close_page_by_port
+from browser_agent.browser.gate import Gate, Reach, Release
+
+T = TypeVar("T")
+
+ATTACH_SECONDS = 15.0
+STATE_SECONDS = 5.0
+HELPER_ADDRESS = "about:blank#browser-agent"
+"""The address of the page from which pooled connections are closed; no task acts on it."""
+
+
+class HeldBrowser:
+    """One Chromium with the keeper's connection and gate."""
+
+    def __init__(self, chromium: Chromium, browser: Browser, gate: Gate) -> None:
+        self.chromium, self._browser, self.gate = chromium, browser, gate
+        self._context = browser.contexts[0]
+        self._dialogs: list[Dialog] = []
+        self._last_state: dict[str, Any] = {}
+        # A second connection that does not listen would dismiss the worker's dialogs (measured).
+        self._context.on("dialog", self._dialogs.append)
+
+    @classmethod
+    async def start(
+        cls,
+        playwright: Playwright,
+        profile: Path,
+        *,
+        headed: bool,
+        extra: Sequence[str],
+        state: dict[str, Any],
+        release: Release,
+        reach: Reach,
+    ) -> HeldBrowser:
+        """A new Chromium with a new profile, given the cookies of `state`.
+
+        Raises:
+            ChromiumNotFound, ChromiumDidNotStart: see `Chromium.start`.
+        """
+        chromium = await asyncio.to_thread(Chromium.start, profile, headless=not headed, extra=extra)
+        held = await cls.attach(playwright, chromium, release=release, reach=reach)
+        if held is None:
+            await asyncio.to_thread(chromium.end)
+            raise ChromiumSilent("The new Chromium started, but nothing could attach to it.")
+        await held._context.add_cookies(state.get("cookies", []))
+        held._last_state = state
+        return held
+
+    @classmethod
+    async def attach(
+        cls, playwright: Playwright, chromium: Chromium, *, release: Release, reach: Reach
+    ) -> HeldBrowser | None:
+        """The keeper's own connection to a living Chromium; None if it cannot be attached to."""
+        try:
+            browser = await playwright.chromium.connect_over_cdp(chromium.endpoint, timeout=ATTACH_SECONDS * 1000)
+            context = browser.contexts[0]
+            helper = await _helper_page(context)
+        except (Error, IndexError):
+            return None
+        return cls(chromium, browser, Gate(context, helper, release, reach))
+
+    @property
+    def identity(self) -> BrowserId:
+        """How another process finds it."""
+        return self.chromium.identity
+
+    async def state(self) -> dict[str, Any]:
+        """Cookies and storage now, or the last that were read if the browser does not answer."""
+        state = await _within(STATE_SECONDS, self._context.storage_state())
+        self._last_state = dict(state) if state is not None else self._last_state
+        return self._last_state
+
+    async def dismiss_dialogs(self) -> None:
+        """Dismiss what a dead worker left open, so that the page can be read."""
+        while self._dialogs:
+            await _within(STATE_SECONDS, _dismissed(self._dialogs.pop()))
+
+    async def end(self) -> datetime:
+        """End every process of it by SIGKILL and say when all were seen dead.
+
+        Raises:
+            StillAlive: one of them lives: nothing may be concluded.
+        """
+        self.gate.refuse("the browser was ended")
+        await asyncio.to_thread(self.chromium.end)
+        dead_at = datetime.now(UTC)
+        await _within(STATE_SECONDS, self._browser.close())
+        await asyncio.to_thread(shutil.rmtree, self.chromium.profile, ignore_errors=True)
+        return dead_at
+
+
+def free_a_hanging_page(chromium: Chromium) -> None:
+    """Close pages whose open dialog or busy script makes attaching hang; they are lost."""
+    for target in chromium.targets():
+        if target.kind == "page" and target.url != HELPER_ADDRESS:
+            close_page_by_port(chromium.endpoint, target.id)
+
+
+async def _helper_page(context: BrowserContext) -> Page:
+    for page in context.pages:
+        if page.url == HELPER_ADDRESS:
+            return page
+    page = await context.new_page()
+    await page.goto(HELPER_ADDRESS)
+    return page
+
+
+async def _dismissed(dialog: Dialog) -> None:
+    await dialog.dismiss()
+
+
+async def _within(seconds: float, answer: Awaitable[T]) -> T | None:
+    """The answer, or None if the browser gives none in that time."""
+    try:
+        return await asyncio.wait_for(answer, seconds)
+    except (Error, TimeoutError):
+        return None

@@ -1,0 +1,227 @@
+"""A picture never harms: it changes no page, holds no secret, keeps its deadline, and never raises."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Thread
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Dialog, Page, Playwright
+
+from browser_agent.browser.deadline import DeadlinePassed, within
+from browser_agent.browser.evidence import NoPicture, Picture, capture
+
+PLACES = {
+    "a password": "<input type=password value='{}' style='-webkit-text-security: none'>",
+    "a password that is shown": "<input type=text autocomplete=current-password value='{}'>",
+    "a password known by its name": "<input type=text name=userPassword value='{}'>",
+    "a card number": "<input autocomplete='billing cc-number' value='{}'>",
+    "a security code": "<input name=cvc value='{}'>",
+    "a one-time code": "<input autocomplete=one-time-code value='{}'>",
+    "a password below the fold": "<div style='height:4000px'></div><input type=text name=passwd value='{}' autofocus>",
+    "a turned password": "<input name=passwd value='{}' style='transform: rotate(20deg); margin: 60px'>",
+    "a password in a frame": '<iframe srcdoc="<input name=passwd value={}>"></iframe>',
+    "a password in a frame in a frame": (
+        "<iframe srcdoc='<iframe srcdoc=\"<input name=passwd value={}>\"></iframe>'></iframe>"
+    ),
+    "a password in a shadow root": "<div><template shadowrootmode=open><input name=passwd value='{}'></template></div>",
+    "a closed custom element": "<x-field data-value='{}'></x-field>",
+    "a field that the site names": "<input id=iban value='{}'>",
+}
+CLOSED = """
+customElements.define('x-field', class extends HTMLElement {
+  connectedCallback() { this.attachShadow({mode: 'closed'}).innerHTML = `<input value='${this.dataset.value}'>`; }
+})"""
+EMPTY = "data:text/html,<input value=Miller><p>hello"
+
+
+def digest(webp: bytes) -> str:
+    return hashlib.sha256(webp).hexdigest()
+
+
+def picture_of(page: Page, seconds: float = 5.0) -> Picture:
+    taken = capture(page, seconds, digest, secret=["#iban"])
+    assert isinstance(taken, Picture), taken
+    return taken
+
+
+def show(page: Page, html: str) -> None:
+    page.goto("about:blank")
+    page.evaluate(CLOSED)
+    page.evaluate("html => document.body.setHTMLUnsafe(html)", html)
+    page.evaluate("document.querySelector('[autofocus]')?.scrollIntoView()")
+    for frame in page.frames:
+        frame.wait_for_load_state()
+
+
+def test_a_picture_is_a_webp_of_the_viewport(page):
+    page.goto(EMPTY)
+    taken = picture_of(page)
+    image = Image.open(io.BytesIO(taken.webp))
+    assert (image.format, image.size) == ("WEBP", (taken.width, taken.height))
+    assert [taken.width, taken.height] == page.evaluate("[innerWidth, innerHeight]")
+    assert (taken.kept, taken.how, taken.covered, taken.one_colour) == (digest(taken.webp), "chromium", 0, False)
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
+def test_two_secrets_give_the_same_picture(page, place):
+    show(page, place.format("Ab12"))
+    first = picture_of(page)
+    show(page, place.format("Zy98"))
+    second = picture_of(page)
+    assert first.covered >= 1
+    assert first.kept == second.kept
+
+
+def test_what_is_no_secret_is_seen(page):
+    show(page, "<input name=customer value=Ab12>")
+    first = picture_of(page)
+    show(page, "<input name=customer value=Zy98>")
+    assert first.kept != picture_of(page).kept
+
+
+def test_secrets_are_covered_on_a_dense_screen(page):
+    session = page.context.new_cdp_session(page)
+    screen = {"width": 500, "height": 400, "deviceScaleFactor": 2, "mobile": False}
+    session.send("Emulation.setDeviceMetricsOverride", screen)
+    pictures = []
+    for secret in ("Ab12", "Zy98"):
+        show(page, f"<div style='height:200px'></div><input name=passwd value={secret}>")
+        pictures.append(picture_of(page))
+    assert (pictures[0].width, pictures[0].height) == (1000, 800)
+    assert pictures[0].kept == pictures[1].kept
+
+
+def test_a_page_seen_through_a_lens_gets_no_picture(page):
+    page.goto(EMPTY)
+    page.context.new_cdp_session(page).send("Emulation.setPageScaleFactor", {"pageScaleFactor": 2})
+    taken = capture(page, 3, digest)
+    assert isinstance(taken, NoPicture) or page.evaluate("visualViewport.scale") == 1
+
+
+def test_the_page_is_not_changed(page):
+    page.goto(EMPTY)
+    page.focus("input")
+    page.evaluate("""() => {
+        window.seen = [];
+        new MutationObserver(records => seen.push(...records.map(each => each.type)))
+            .observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
+        for (const kind of ['scroll', 'blur', 'focus', 'resize', 'input', 'mousemove'])
+            addEventListener(kind, event => seen.push(event.type), true);
+    }""")
+    picture_of(page)
+    assert page.evaluate("seen") == []
+
+
+def test_a_page_whose_secrets_move_gets_no_picture(page):
+    page.goto("data:text/html,<input name=passwd value=x style='position:absolute'>")
+    page.evaluate("setInterval(() => document.querySelector('input').style.left = `${performance.now() % 300}px`, 1)")
+    taken = capture(page, 5, digest)
+    assert isinstance(taken, NoPicture)
+    assert "moved" in taken.reason
+
+
+def test_an_open_dialog_costs_the_picture_and_no_more_than_the_deadline(page):
+    opened: list[Dialog] = []
+    page.on("dialog", opened.append)
+    page.goto(EMPTY)
+    page.evaluate("setTimeout(() => window.answer = confirm('Really?'), 0)")
+    page.wait_for_timeout(200)
+    started = time.monotonic()
+    taken = capture(page, 1, digest)
+    assert isinstance(taken, NoPicture)
+    assert time.monotonic() - started < 3
+
+    opened[0].accept()
+    assert page.evaluate("answer") is True
+    assert picture_of(page)
+
+
+def test_a_busy_page_costs_the_picture_and_no_more(page):
+    page.goto(EMPTY)
+    page.evaluate("setTimeout(() => { const start = Date.now(); while (Date.now() - start < 3000); }, 0)")
+    assert isinstance(capture(page, 0.8, digest), NoPicture)
+    assert picture_of(page, 10)
+
+
+def test_a_stopped_answer_does_not_stop_us(page):
+    page.goto(EMPTY)
+    with pytest.raises(DeadlinePassed):
+        within(0.2, lambda: page.evaluate("new Promise(() => {})"))
+    assert within(5, lambda: page.evaluate("1 + 1")) == 2
+
+
+def test_a_listener_of_the_page_keeps_its_own_call_when_ours_is_cut(page):
+    page.on("dialog", lambda dialog: (page.wait_for_timeout(400), dialog.accept()))
+    page.goto(EMPTY)
+    page.evaluate("setTimeout(() => window.answer = confirm('Really?'), 0)")
+    with pytest.raises(DeadlinePassed):
+        within(0.2, lambda: page.evaluate("new Promise(() => {})"))
+    page.wait_for_function("window.answer === true")
+
+
+def test_a_closed_page_costs_the_picture(page):
+    other = page.context.new_page()
+    other.close()
+    assert isinstance(capture(other, 1, digest), NoPicture)
+
+
+def test_a_crashed_page_costs_the_picture(chromium, playwright: Playwright):
+    page = playwright.chromium.connect_over_cdp(chromium.endpoint).contexts[0].pages[0]
+    session = page.context.new_cdp_session(page)
+    with pytest.raises(DeadlinePassed):
+        within(0.5, lambda: session.send("Page.crash"))
+    assert isinstance(capture(page, 1, digest), NoPicture)
+
+
+def test_a_dead_chromium_costs_the_picture(chromium, playwright: Playwright):
+    page = playwright.chromium.connect_over_cdp(chromium.endpoint).contexts[0].pages[0]
+    chromium.end()
+    assert isinstance(capture(page, 1, digest), NoPicture)
+
+
+def test_a_full_disk_costs_the_picture(page):
+    def keep(webp: bytes) -> str:
+        raise OSError("No space left on device")
+
+    page.goto(EMPTY)
+    assert capture(page, 5, keep) == NoPicture("OSError: No space left on device")
+
+
+@pytest.fixture
+def hanging_site() -> Iterator[str]:
+    """A page whose web font never comes."""
+    over = Event()
+
+    class Site(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path == "/font":
+                over.wait()
+                return
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<style>@font-face{font-family:f;src:url(/font)}p{font-family:f}</style><p>hello<input>")
+
+        def log_message(self, *args: object) -> None:
+            """Quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    serving = Thread(target=server.serve_forever, args=(0.05,))
+    serving.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    over.set()
+    server.shutdown()
+    serving.join()
+    server.server_close()
+
+
+def test_a_hung_web_font_costs_nothing(page, hanging_site):
+    page.goto(hanging_site, wait_until="commit")
+    page.locator("input").wait_for()
+    assert picture_of(page, 3).how == "chromium"
