@@ -93,13 +93,15 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    _refuse_hidden_observers()
-    value = getattr(import_module(_HOME_OF.get(name, "browser_agent.errors")), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker that sees this would take every misspelled name for an object
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        _refuse_hidden_observers()
+        value = getattr(import_module(_HOME_OF.get(name, "browser_agent.errors")), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

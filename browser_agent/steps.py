@@ -223,6 +223,7 @@ class StepMaker:
     @overload
     def __call__(
         self,
+        /,
         *,
         site: Site | None = None,
         name: str | None = None,
@@ -231,7 +232,7 @@ class StepMaker:
         refusals: int = 3,
         preparation: Preparation = "marked",
     ) -> StepMaker: ...
-    def __call__(self, fn: Any = None, /, **options: Any) -> Any:
+    def __call__(self, fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         """Make a `Step` of a function.
 
         Raises:
