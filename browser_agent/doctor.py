@@ -1,0 +1,206 @@
+"""Is this machine able to run browser tasks, and if not, what is there to do?
+
+Each check looks for real: a Chromium is started, a database is written. Knows nothing of runs, and of the store only
+its folder. Also gets a Chromium where there is none (`--install`).
+
+What may never happen: a check raises instead of telling; anything is installed without being asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from shutil import which
+
+import platformdirs
+import psutil
+from pydantic.dataclasses import dataclass
+
+from browser_agent.browser.chromium import ENVIRONMENT_NAME, Chromium, find_chromium
+
+OLDEST_PYTHON = (3, 11)
+OLDEST_SQLITE = (3, 35, 0)  # RETURNING
+# SQLite's locks and its shared memory file don't hold across machines. Source: sqlite.org/wal.html, section 1.
+NETWORK_FILE_SYSTEMS = {
+    *("nfs", "nfs4", "cifs", "smbfs", "smb2", "smb3", "afpfs", "webdav", "9p", "ceph", "glusterfs", "lustre"),
+    *("fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "fuse.gcsfuse", "fuse.rclone"),
+}
+_INSTALL_SECONDS = 900
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at. `to_do` is empty when all is well."""
+
+    what: str
+    found: str
+    to_do: str = ""
+
+    @property
+    def well(self) -> bool:
+        return not self.to_do
+
+
+def examine(store_folder: Path | None = None) -> list[Check]:
+    """All checks. Takes a second or two, since it starts a Chromium. Never raises.
+
+    Args:
+        store_folder: where the store is or will be; the platform's data folder by default.
+    """
+    folder = store_folder or platformdirs.user_data_path("browser-agent")
+    return [
+        check_python(),
+        check_platform(),
+        check_playwright(),
+        check_chromium(),
+        check_sqlite(folder),
+        check_store_folder(folder),
+    ]
+
+
+def check_python() -> Check:
+    found = ".".join(map(str, sys.version_info[:3]))
+    enough = sys.version_info >= OLDEST_PYTHON
+    return Check("Python", found, "" if enough else f"install Python {'.'.join(map(str, OLDEST_PYTHON))} or later")
+
+
+def check_platform() -> Check:
+    known = sys.platform in ("linux", "darwin")
+    return Check("system", sys.platform, "" if known else "use Linux or macOS: a browser's sure end is tested there")
+
+
+def check_playwright() -> Check:
+    try:
+        return Check("Playwright", version("playwright"))
+    except PackageNotFoundError:
+        return Check("Playwright", "missing", "pip install playwright")
+
+
+def check_chromium() -> Check:
+    """Found, started, asked for its version, ended and seen dead."""
+    try:
+        program = find_chromium()
+        with tempfile.TemporaryDirectory(prefix="browser-agent-") as folder:
+            chromium = Chromium.start(Path(folder) / "profile")
+            try:
+                found = f"{chromium.version} at {program}"
+            finally:
+                chromium.end()
+    except Exception as error:  # whatever hinders it is what there is to tell
+        to_do = f"python -m browser_agent.doctor --install, or set {ENVIRONMENT_NAME} to a Chromium that starts"
+        return Check("Chromium", f"doesn't start: {error}", to_do)
+    return Check("Chromium", found)
+
+
+def check_sqlite(folder: Path) -> Check:
+    """Recent enough, and keeps a write-ahead log where the store will be."""
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        return Check("SQLite", sqlite3.sqlite_version, f"use a Python with SQLite {'.'.join(map(str, OLDEST_SQLITE))}")
+    try:
+        with (
+            tempfile.TemporaryDirectory(dir=_nearest_folder(folder), prefix=".doctor-") as inside,
+            closing(sqlite3.connect(Path(inside) / "probe.db")) as database,
+        ):
+            (mode,) = database.execute("PRAGMA journal_mode=WAL").fetchone()
+    except (OSError, sqlite3.Error) as error:
+        return Check("SQLite", f"{sqlite3.sqlite_version}, no database in {folder}: {error}", "choose another --store")
+    to_do = "" if mode == "wal" else f"choose a --store on a disk that supports WAL (this one gives {mode})"
+    return Check("SQLite", f"{sqlite3.sqlite_version}, journal {mode}", to_do)
+
+
+def check_store_folder(folder: Path) -> Check:
+    nearest = _nearest_folder(folder)
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        return Check("store folder", f"{folder} can't be written", f"choose another --store, or: chmod u+rwx {nearest}")
+    if kind := network_file_system(nearest):
+        return Check("store folder", f"{folder} is on {kind}", "choose a --store on a local disk: SQLite needs locks")
+    return Check("store folder", str(folder))
+
+
+def network_file_system(path: Path) -> str | None:
+    """The kind of network file system that holds this path ("nfs4"), or None for a local one."""
+    place = path.resolve()
+    holding = [each for each in psutil.disk_partitions(all=True) if place.is_relative_to(each.mountpoint)]
+    kind = max(holding, key=lambda each: len(each.mountpoint)).fstype.lower() if holding else ""
+    return kind if kind in NETWORK_FILE_SYSTEMS else None
+
+
+def install_chromium(run: Callable[[Sequence[str]], bool] | None = None) -> bool:
+    """Get a Chromium that starts, unless there is one: Playwright's, else (as root) the system's.
+
+    Args:
+        run: carries out one command and says whether it ended well.
+
+    Returns:
+        whether a Chromium starts now.
+    """
+    carry_out = run or _run
+    for commands in ([], *_ways_to_install()):
+        if all(carry_out(command) for command in commands) and check_chromium().well:
+            return True
+    return False
+
+
+def _ways_to_install() -> Iterator[list[list[str]]]:
+    playwright = [sys.executable, "-m", "playwright"]
+    yield [[*playwright, "install", "chromium"]]
+    if os.geteuid() == 0 and which("apt-get"):
+        yield [["apt-get", "update"], ["apt-get", "install", "-y", "chromium", "fonts-liberation"]]
+        yield [[*playwright, "install-deps", "chromium"]]
+
+
+def _run(command: Sequence[str]) -> bool:
+    print("$", *command, file=sys.stderr)
+    try:
+        return subprocess.run(command, check=False, stdout=sys.stderr, timeout=_INSTALL_SECONDS).returncode == 0
+    except (OSError, subprocess.TimeoutExpired) as error:
+        print(error, file=sys.stderr)
+        return False
+
+
+def _nearest_folder(folder: Path) -> Path:
+    """The folder itself, or the nearest above it that exists."""
+    return next(each for each in (folder.absolute(), *folder.absolute().parents) if each.is_dir())
+
+
+def as_lines(checks: Sequence[Check]) -> str:
+    """One line each, a second one with what to do."""
+    wide = max(len(check.what) for check in checks)
+    return "\n".join(
+        f"{'ok ' if check.well else 'NO '} {check.what:{wide}}  {check.found}"
+        + (f"\n    {'':{wide}}  -> {check.to_do}" if check.to_do else "")
+        for check in checks
+    )
+
+
+def as_json(checks: Sequence[Check]) -> str:
+    """A list of {"what", "found", "to_do", "well"}."""
+    return json.dumps([{**asdict(check), "well": check.well} for check in checks], indent=2)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """`python -m browser_agent.doctor`. 0 if all is well, else 1."""
+    parser = argparse.ArgumentParser(prog="browser-agent doctor", description=__doc__.partition("\n")[0])
+    parser.add_argument("--store", type=Path, default=None, help="the folder of the store")
+    parser.add_argument("--json", action="store_true", help="for a program to read")
+    parser.add_argument("--install", action="store_true", help="first get a Chromium, if none starts")
+    wanted = parser.parse_args(arguments)
+    if wanted.install:
+        install_chromium()
+    checks = examine(wanted.store)
+    print(as_json(checks) if wanted.json else as_lines(checks))
+    return 0 if all(check.well for check in checks) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

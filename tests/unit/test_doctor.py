@@ -1,0 +1,116 @@
+"""The doctor tells what is wrong and what to do; it never raises, and installs only what is missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import sys
+from collections import namedtuple
+from collections.abc import Sequence
+
+import psutil
+import pytest
+
+from browser_agent import doctor
+from browser_agent.doctor import Check
+
+Mount = namedtuple("Mount", "mountpoint fstype")
+
+
+class Commands:
+    """Carries nothing out, and remembers the programs that it was asked to run."""
+
+    def __init__(self) -> None:
+        self.programs: list[str] = []
+
+    def __call__(self, command: Sequence[str]) -> bool:
+        self.programs.append(command[0])
+        return True
+
+
+@pytest.fixture
+def no_chromium(monkeypatch):
+    monkeypatch.setenv("BROWSER_AGENT_CHROMIUM", "/nowhere/chromium")
+
+
+def test_each_check_is_one_line_and_each_trouble_says_what_to_do():
+    said = doctor.as_lines([Check("Python", "3.12.1"), Check("store folder", "/data is on nfs4", "use a local disk")])
+    assert said.splitlines() == [
+        "ok  Python        3.12.1",
+        "NO  store folder  /data is on nfs4",
+        "                  -> use a local disk",
+    ]
+
+
+def test_a_program_can_read_it():
+    assert json.loads(doctor.as_json([Check("Python", "3.12.1")])) == [
+        {"what": "Python", "found": "3.12.1", "to_do": "", "well": True}
+    ]
+
+
+def test_a_missing_chromium_is_told_not_raised(no_chromium):
+    check = doctor.check_chromium()
+    assert not check.well
+    assert "/nowhere/chromium" in check.found
+    assert "--install" in check.to_do
+
+
+def test_a_machine_in_trouble_ends_with_one(no_chromium, tmp_path, capsys):
+    assert doctor.main(["--store", str(tmp_path), "--json"]) == 1
+    troubles = [check["what"] for check in json.loads(capsys.readouterr().out) if not check["well"]]
+    assert troubles == ["Chromium"]
+
+
+def test_a_store_folder_that_does_not_exist_yet_is_well_and_not_made(tmp_path):
+    folder = tmp_path / "a" / "b"
+    assert doctor.check_store_folder(folder).well
+    assert doctor.check_sqlite(folder).well
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+    tmp_path.chmod(0o500)
+    assert not doctor.check_store_folder(tmp_path).well
+    assert not doctor.check_sqlite(tmp_path).well
+
+
+def test_a_network_file_system_is_refused(tmp_path, monkeypatch):
+    mounts = [Mount("/", "ext4"), Mount(str(tmp_path.resolve()), "nfs4")]
+    monkeypatch.setattr(psutil, "disk_partitions", lambda all: mounts)
+    check = doctor.check_store_folder(tmp_path / "new")
+    assert (check.well, check.found) == (False, f"{tmp_path / 'new'} is on nfs4")
+
+
+def test_a_local_disk_inside_a_network_file_system_is_well(tmp_path, monkeypatch):
+    mounts = [Mount("/", "nfs4"), Mount(str(tmp_path.resolve()), "ext4")]
+    monkeypatch.setattr(psutil, "disk_partitions", lambda all: mounts)
+    assert doctor.check_store_folder(tmp_path).well
+
+
+def test_an_old_sqlite_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
+    assert "3.35.0" in doctor.check_sqlite(tmp_path).to_do
+
+
+def test_nothing_is_installed_where_a_chromium_starts(monkeypatch):
+    monkeypatch.setattr(doctor, "check_chromium", lambda: Check("Chromium", "156"))
+    carried_out = Commands()
+    assert doctor.install_chromium(carried_out)
+    assert carried_out.programs == []
+
+
+def test_playwrights_is_tried_before_the_systems(no_chromium, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(doctor, "which", lambda name: f"/usr/bin/{name}")
+    carried_out = Commands()
+    assert not doctor.install_chromium(carried_out)
+    assert carried_out.programs == [sys.executable, "apt-get", "apt-get", sys.executable]
+
+
+def test_without_root_no_package_is_installed(no_chromium, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    carried_out = Commands()
+    assert not doctor.install_chromium(carried_out)
+    assert carried_out.programs == [sys.executable]
