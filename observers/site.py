@@ -35,7 +35,8 @@ class Site:
             nothing that isn't seen is ever taken as not happened.
         harmless: writes that may be repeated while a page is prepared, such as "POST /draft/*".
         rejects: statuses that the site documents as "refused before execution".
-        signed_in: a CSS selector or a text that is on every page while the session lives.
+        signed_in: a CSS selector or a text that is on every page while the session lives; "{account}" in it stands
+            for the bound account, so that another account's pages are known as foreign.
         zone: the IANA time zone in which the site shows its times.
         clock_skew: how far the site's clock may be from ours.
         decimal: the decimal mark of the amounts it shows, "." or ",".
@@ -86,6 +87,11 @@ class Site:
             self.url = _base(self.name, url)
         if account is not None:
             self.account = account
+
+    @property
+    def mark(self) -> str:
+        """`signed_in` for the bound account; empty if none is declared."""
+        return self.signed_in.replace("{account}", self.account)
 
     def __truediv__(self, path: str) -> str:
         """The absolute address of `path` below the site's base. Raises ValueError if it would lie elsewhere."""

@@ -91,13 +91,15 @@
     return {
       headers: head < 0 ? [] : grid[head].map((cell) => (cell ? textOf(cell) : "")),
       virtual: told !== null && (Number(told) < 0 || Number(told) > rows.length),
-      rows: rows.slice(head + 1).map((row, i) => ({
-        cells: grid[head + 1 + i].map((cell) => (cell ? textOf(cell) : "")),
-        opaque: grid[head + 1 + i].flatMap((cell, column) => (cell && opaque(cell) ? [column] : [])),
-        box: boxOf(row.getBoundingClientRect()),
-        link: row.querySelector("a[href]")?.href ?? null,
-        shown: shown(row),
-      })),
+      // A single cell across the whole table is a remark ("No invoices yet"), not a row.
+      rows: rows.map((row, i) => [row, grid[i]]).slice(head + 1).filter(([row]) => head < 0 || grid[head].length < 2 || cellsOf(row).length > 1)
+        .map(([row, cells]) => ({
+          cells: cells.map((cell) => (cell ? textOf(cell) : "")),
+          opaque: cells.flatMap((cell, column) => (cell && opaque(cell) ? [column] : [])),
+          box: boxOf(row.getBoundingClientRect()),
+          link: row.querySelector("a[href]")?.href ?? null,
+          shown: shown(row),
+        })),
     };
   };
 

@@ -1,0 +1,156 @@
+"""A record in a list of the site: the observer that counts.
+
+This module must not know verdicts. It never vouches for a list that it hasn't read to its end under our account:
+a login page, a missing column or a page that can't be opened is "cannot tell" or "not the whole list", with the
+sentence that says why.
+"""
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, ClassVar
+from urllib.parse import urlsplit
+
+from .evidence import Evidence, Match, Observation, plain_address
+from .listing import ListedRow, Listing, ListReader
+from .normal import normal, same, value
+from .observer import Observer
+from .site import Site
+from .tables import Row
+
+if TYPE_CHECKING:
+    from .view import View
+
+
+class Record(Observer):
+    """Rows of a list, read by GET on fresh pages, whose key columns hold the given texts.
+
+    Arguments:
+        site, path: where the list is.
+        key: column header -> text that the row must hold; compared in normal form (amounts as amounts).
+        complete: the list is declared to hold EVERY record of its kind, of this account, at once. Without it, a
+            record that isn't there proves nothing.
+        reads: name of a value -> header of the column that holds it.
+        unique: no other record can ever have this key.
+        staleness: how far the list may lag behind.
+        more: other lists where a part of the effect may stand (drafts, cancelled): seen only there = partial.
+        outbox: other lists where it may wait: seen only there = pending.
+        pending: words in the column `status` that mean "accepted, not done".
+        count: a regular expression whose first group is the number of rows that the list says it has.
+    """
+
+    counts: ClassVar[bool] = True
+
+    site: Site
+    path: str
+    _: KW_ONLY
+    key: dict[str, str]
+    complete: bool = False
+    reads: dict[str, str] = field(default_factory=dict)
+    unique: bool = True
+    staleness: timedelta = timedelta(0)
+    more: tuple[str, ...] = ()
+    outbox: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
+    status: str = "Status"
+    count: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.key:
+            raise ValueError("a record without a key fits every row: give at least one column and its text")
+        for path in (self.path, *self.more, *self.outbox):
+            _ = self.site / path
+
+    @property
+    def supplies(self) -> frozenset[str]:
+        """The names in `reads`."""
+        return frozenset(self.reads)
+
+    def look(self, view: "View") -> Observation:
+        """Read the list, and the other lists, to their ends."""
+        columns = (*self.key, *self.reads.values(), *([self.status] if self.pending else ()))
+        main = ListReader(self.site, columns, self.count).read(view, self.path, self._fits)
+        beside = ListReader(self.site, self.key)
+        drafts = [beside.read(view, path, self._fits) for path in self.more]
+        queued = [beside.read(view, path, self._fits) for path in self.outbox]
+        lists = [main, *drafts, *queued]
+        reasons = [f"{_place(one)}: {words}" for one in lists for words in one.why_not_whole]
+        evidence = [self._evidence(one, view) for one in lists if one.pages]
+        if main.foreign or (not main.headers and not main.rows):
+            return self.cannot_tell(*reasons, evidence=evidence, at=view.now())
+        return self._weighed(main, drafts, queued, reasons, evidence, view)
+
+    def _weighed(
+        self,
+        main: Listing,
+        drafts: list[Listing],
+        queued: list[Listing],
+        reasons: list[str],
+        evidence: list[Evidence],
+        view: "View",
+    ) -> Observation:
+        if not self.complete:
+            reasons.append("the list isn't declared complete, so it proves presence only")
+        whole = not reasons
+        waiting = _rows(queued)
+        begun = _rows(drafts)
+        elsewhere = [self._match(row) for row in [*waiting, *begun]]
+        matches = [self._match(row) for row in main.rows] or elsewhere
+        if not matches:
+            return self.not_seen(*reasons, evidence=evidence, complete=whole, fresh=True, at=view.now())
+        unfinished = any(self._unfinished(row.row) for row in main.rows) or bool(waiting)
+        return self.seen(
+            matches,
+            *evidence,
+            reasons=reasons,
+            at=view.now(),
+            fresh=True,
+            complete=whole,
+            pending=unfinished,
+            partial=not main.rows and not waiting,
+        )
+
+    def _fits(self, row: Row) -> bool:
+        return all(same(row[normal(column)], text, self.site.decimal) for column, text in self.key.items())
+
+    def _unfinished(self, row: Row) -> bool:
+        told = row.get(normal(self.status), "").casefold()
+        return any(told == normal(word).casefold() for word in self.pending)
+
+    def _match(self, listed: ListedRow) -> Match:
+        """The row as a match. An empty cell gives no value: a number that isn't there yet is not the number ""."""
+        read = {
+            name: value(listed.row.get(normal(column), ""), self.site.decimal) for name, column in self.reads.items()
+        }
+        link = urlsplit(listed.row.link or "")
+        known_by = [*(listed.row[normal(column)] for column in self.key), *read.values(), link.path, link.query]
+        return Match(
+            values={name: text for name, text in read.items() if text},
+            identity=" | ".join(known_by),
+            box=listed.row.box,
+            note=f"page {listed.page} of {plain_address(listed.address)}",
+        )
+
+    def _evidence(self, listing: Listing, view: "View") -> Evidence:
+        found = len(listing.rows)
+        return Evidence(
+            kind="rows",
+            words=f"{found} of {listing.rows_read} rows on {listing.pages} pages are it",
+            rows=tuple(dict(listed.row) for listed in listing.rows),
+            blob=listing.rows[0].picture if listing.rows else listing.picture,
+            box=listing.rows[0].row.box if listing.rows else None,
+            address=listing.address,
+            at=view.now(),
+        )
+
+    def __str__(self) -> str:
+        key = ", ".join(f"{column} = {text}" for column, text in self.key.items())
+        return f"the record at {self.site}/{self.path} with {key}"
+
+
+def _rows(lists: Sequence[Listing]) -> list[ListedRow]:
+    return [row for listing in lists for row in listing.rows]
+
+
+def _place(listing: Listing) -> str:
+    return urlsplit(listing.address).path

@@ -1,0 +1,308 @@
+"""The verdict: observations weighed into one outcome, with reasons and a count of effects. Pure.
+
+Source of every rule here: the rules of what an observer may prove. This module must not know pages, stores or
+clocks: what it needs of them it is told in `Circumstances`. It may never conclude `happened` without a match, nor
+`not_happened` while a condition of absence doesn't hold; everything else is `unknown`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from .evidence import Frozen, Match, Observation, Sight
+from .normal import same
+from .observer import Observer
+from .outcome import Outcome
+
+
+class Circumstances(Frozen):
+    """What is known beside the observations. The defaults are the least that can be known.
+
+    sender_dead: worker, driver and browser of the gesture ended and seen dead.
+    waited: time since that death was seen.
+    late_commit: the site's declared time for a request that is under way; None = undeclared.
+    spaced_looks_agree: two looks, spaced in time, said the same.
+    guarded: the gesture's request was let out once, on a fresh connection, by a gate that lived throughout.
+    restarts: restarts of the request in the network log; None = not recorded.
+    timed_out: the gesture's call or its answer ran out of time.
+    nothing_left: proven at the gate, or by write order, that nothing was sent and nothing can be any more.
+    inside_window: for keys that aren't unique: the match's time lies in the window of the gesture.
+    key_used_otherwise: another gesture or call of ours may have used the same key.
+    """
+
+    sender_dead: bool = False
+    waited: timedelta | None = None
+    late_commit: timedelta | None = None
+    spaced_looks_agree: bool = False
+    guarded: bool = False
+    restarts: int | None = None
+    timed_out: bool = False
+    nothing_left: bool = False
+    inside_window: bool = False
+    key_used_otherwise: bool = True
+
+    @property
+    def once_at_most(self) -> bool:
+        """The gesture can't have been sent twice by the browser: a confirmation may stand for a count."""
+        return self.guarded and not self.restarts and not self.timed_out
+
+
+class Verdict(Frozen):
+    """One outcome and all that it stands on.
+
+    count: effects seen (a lower bound where no counting observer decided). by: positions of the observers that
+    decided. missing: conditions that would have to hold for a conclusion and don't, in words. contradiction: proof
+    stands against proof. more_than_once: at least twice. Both always go to a person.
+    """
+
+    outcome: Outcome
+    count: int = 0
+    values: dict[str, str] = Field(default_factory=dict)
+    reasons: tuple[str, ...] = ()
+    matches: tuple[Match, ...] = ()
+    by: tuple[int, ...] = ()
+    missing: tuple[str, ...] = ()
+    contradiction: bool = False
+    more_than_once: bool = False
+
+    @model_validator(mode="after")
+    def _stands_on_something(self) -> Self:
+        if self.outcome is Outcome.happened and not (self.matches and self.by and self.count):
+            raise ValueError("'happened' needs what was seen: matches, a count, and who saw them")
+        if self.outcome is Outcome.not_happened and (self.missing or self.matches or self.count):
+            raise ValueError("'not_happened' can't stand beside a missing condition or a match")
+        if self.contradiction and self.outcome is not Outcome.unknown:
+            raise ValueError("a contradiction concludes nothing")
+        if self.more_than_once and (self.outcome is not Outcome.happened or self.count < 2):
+            raise ValueError("'more than once' means: happened, at least twice")
+        return self
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """What one observer's new matches come to: proof of presence, or something seen that proves nothing yet."""
+
+    position: int
+    matches: tuple[Match, ...]
+    seen: Observation
+    doubt: str
+
+    @property
+    def count(self) -> int:
+        """Effects seen. One that doesn't count may meet the same effect in several places of a page."""
+        if self.seen.counts:
+            return len(self.matches)
+        return len({tuple(sorted(match.values.items())) or match.identity for match in self.matches})
+
+    @property
+    def words(self) -> str:
+        return self.doubt or f"{self.seen.observer} saw it"
+
+
+def weigh(
+    observations: Sequence[Observation],
+    baselines: Sequence[Observation | None],
+    proof: Sequence[Observer],
+    circumstances: Circumstances,
+) -> Verdict:
+    """Weigh one observation of each observer of `proof` against what it saw before the step's FIRST gesture.
+
+    Any one observer that proves is enough. An observer that cannot tell never changes the outcome.
+
+    Arguments:
+        observations: by position of the observer in `proof`.
+        baselines: likewise; None, or a list that ends early, where nobody looked before.
+        proof: the observers, as they are stored with the intent.
+        circumstances: what is known beside.
+
+    Raises ValueError if there isn't one observation for each observer.
+    """
+    if len(observations) != len(proof):
+        raise ValueError(f"{len(observations)} observations for {len(proof)} observers")
+    findings = []
+    absent = []
+    for position, (seen, observer) in enumerate(zip(observations, proof, strict=True)):
+        before = baselines[position] if position < len(baselines) else None
+        if new := new_matches(seen, before):
+            findings.append(_Finding(position, new, seen, _doubt(seen, new, before, observer, circumstances)))
+        elif not absence_missing(seen, circumstances):
+            absent.append(position)
+    if findings:
+        return _something_seen(findings, proven_absent=bool(absent) or circumstances.nothing_left, told=circumstances)
+    if circumstances.nothing_left:
+        return Verdict(outcome=Outcome.not_happened, reasons=("nothing was sent, and nothing can be any more",))
+    if absent and not any(seen.pending for seen in observations):
+        reasons = tuple(f"{observations[i].observer} read the whole list, and it isn't there" for i in absent)
+        return Verdict(outcome=Outcome.not_happened, reasons=reasons, by=tuple(absent))
+    return _nothing_seen(observations, circumstances)
+
+
+def absence_missing(observation: Observation, circumstances: Circumstances) -> tuple[str, ...]:
+    """Which conditions under which this observation would prove absence do not hold, in plain words.
+
+    Empty = its not seeing a new match proves "not happened".
+    """
+    if circumstances.nothing_left:
+        return ()
+    return tuple(words for words, holds in _conditions(observation, circumstances) if not holds)
+
+
+def _conditions(seen: Observation, circumstances: Circumstances) -> Iterable[tuple[str, bool]]:
+    because = f": {'; '.join(seen.reasons)}" if seen.reasons else ""
+    looked = seen.sight is not Sight.cannot_tell
+    yield f"{seen.observer} could not tell{because}", looked
+    yield f"{seen.observer} proves presence only: it isn't an observer that counts", seen.counts
+    yield f"{seen.observer} doesn't vouch for the whole list{because}", seen.complete or not looked
+    yield f"{seen.observer} was not read on a fresh page", seen.fresh or not looked
+    yield "the site has accepted something and isn't done with it", not seen.pending
+    yield "a second look, spaced in time, must say the same", circumstances.spaced_looks_agree
+    yield "the browser that made the gesture isn't seen dead", circumstances.sender_dead
+    if circumstances.late_commit is None:
+        yield "the site doesn't declare how late a request can still take effect (late_commit)", False
+        return
+    needed = circumstances.late_commit + seen.staleness
+    waited = circumstances.waited if circumstances.waited is not None else timedelta(0)
+    left = (needed - waited).total_seconds()
+    yield f"a late effect is possible for another {max(left, 0):.0f} s", circumstances.waited is not None and left <= 0
+
+
+def _doubt(
+    seen: Observation,
+    new: tuple[Match, ...],
+    before: Observation | None,
+    observer: Observer,
+    circumstances: Circumstances,
+) -> str:
+    """Why new matches prove nothing yet; empty if they prove."""
+    if seen.pending:
+        return f"{seen.observer} saw it, but the site isn't done with it yet"
+    if seen.partial:
+        return f"{seen.observer} saw only a part of it"
+    if observer.unique or (len(new) == 1 and new[0].ours):
+        return ""
+    return _doubt_of_a_shared_key(seen, new, before, observer, circumstances)
+
+
+def _doubt_of_a_shared_key(
+    seen: Observation,
+    new: tuple[Match, ...],
+    before: Observation | None,
+    observer: Observer,
+    circumstances: Circumstances,
+) -> str:
+    if len(new) > 1:
+        return f"{seen.observer} saw {len(new)} new matches of a key that isn't unique"
+    if before is None or before.sight is Sight.cannot_tell:
+        return f"{seen.observer} saw a match of a key that isn't unique, and nobody looked before the gesture"
+    alone = observer.site is not None and observer.site.sole_user
+    if alone and circumstances.inside_window and not circumstances.key_used_otherwise:
+        return ""
+    return f"{seen.observer} saw a match of a key that isn't unique: it may be somebody else's"
+
+
+def new_matches(seen: Observation, before: Observation | None) -> tuple[Match, ...]:
+    """The matches that weren't there before the gesture; as often as they are there more often."""
+    known = Counter(match.identity for match in before.matches) if before else Counter[str]()
+    new = []
+    for match in seen.matches:
+        if known[match.identity] > 0:
+            known[match.identity] -= 1
+        else:
+            new.append(match)
+    return tuple(new)
+
+
+def _something_seen(findings: list[_Finding], *, proven_absent: bool, told: Circumstances) -> Verdict:
+    present = [finding for finding in findings if not finding.doubt]
+    reasons = tuple(finding.words for finding in findings)
+    unknown = Verdict(
+        outcome=Outcome.unknown,
+        reasons=reasons,
+        matches=tuple(match for finding in findings for match in finding.matches),
+        by=tuple(finding.position for finding in present),
+    )
+    if not present:
+        return unknown
+    if proven_absent:
+        return _against(unknown, "what was seen stands against the proof that it can't be there")
+    if any(finding.seen.partial for finding in findings):
+        return unknown
+    values, conflict = _values(present)
+    count = max(finding.count for finding in present)
+    if conflict and count == 1:
+        return _against(unknown, f"the observers give different values: {conflict}")
+    if not (told.once_at_most or any(finding.seen.counts for finding in present)):
+        words = "an observer that counts must have seen it: the request may have been sent more than once"
+        return unknown.model_copy(update={"missing": (words,)})
+    return Verdict(
+        outcome=Outcome.happened,
+        count=count,
+        values=values,
+        reasons=(*reasons, f"it happened more than once: {count} new matches") if count > 1 else reasons,
+        matches=tuple(match for finding in present for match in finding.matches),
+        by=unknown.by,
+        more_than_once=count > 1,
+    )
+
+
+def _against(unknown: Verdict, words: str) -> Verdict:
+    return unknown.model_copy(update={"contradiction": True, "reasons": (*unknown.reasons, words)})
+
+
+def _values(present: list[_Finding]) -> tuple[dict[str, str], str]:
+    """The values on which all matches agree, and the names of the others."""
+    values: dict[str, str] = {}
+    conflicts: dict[str, None] = {}
+    for match in (match for finding in present for match in finding.matches):
+        for name, text in match.values.items():
+            if not same(values.setdefault(name, text), text):
+                conflicts[name] = None
+    return {name: text for name, text in values.items() if name not in conflicts}, ", ".join(conflicts)
+
+
+def _nothing_seen(observations: Sequence[Observation], circumstances: Circumstances) -> Verdict:
+    """Unknown, with the shortest list of what is missing: of the observer that is nearest to proving absence."""
+    pending = tuple(f"{seen.observer}: the site isn't done with something" for seen in observations if seen.pending)
+    lacks = [missing for seen in observations if (missing := absence_missing(seen, circumstances))]
+    nearest = min(lacks, key=len, default=("nobody has looked",))
+    reasons = tuple(dict.fromkeys(reason for seen in observations for reason in seen.reasons))
+    return Verdict(outcome=Outcome.unknown, reasons=reasons, missing=pending or nearest)
+
+
+def already_there(baselines: Sequence[Observation | None], proof: Sequence[Observer]) -> tuple[Match, ...]:
+    """Matches of unique keys that are there before the gesture: it must not be made; ask (use it, or make another)."""
+    pairs = zip(baselines, proof, strict=False)
+    return tuple(match for before, observer in pairs if before and observer.unique for match in before.matches)
+
+
+def looks_agree(earlier: Sequence[Observation], later: Sequence[Observation]) -> bool:
+    """Did two looks, spaced in time, say the same? Only then may the later one prove absence."""
+    return [_said(seen) for seen in earlier] == [_said(seen) for seen in later]
+
+
+def _said(seen: Observation) -> tuple[str, Sight, list[str]]:
+    return seen.observer, seen.sight, sorted(match.identity for match in seen.matches)
+
+
+def remembered(earlier: Sequence[Observation], later: Sequence[Observation]) -> tuple[Observation, ...]:
+    """The later look of each observer, but what was seen stays seen where the later look cannot tell."""
+    return tuple(
+        old if new.sight is Sight.cannot_tell and old.sight is Sight.seen else new
+        for old, new in zip(earlier, later, strict=True)
+    )
+
+
+__all__ = [
+    "Circumstances",
+    "Verdict",
+    "absence_missing",
+    "already_there",
+    "looks_agree",
+    "new_matches",
+    "remembered",
+    "weigh",
+]
