@@ -22,7 +22,7 @@ class SentMail(Observer):
     Arguments:
         site, path: where the list of sent mails is.
         to, subject: what the mail must have; `columns` are the headers that they stand under, in this order.
-        complete, reads, unique, staleness, count: as in `Record`. Put a reference into the subject, so that it is unique.
+        complete, reads, unique, staleness, count: as in `Record`. A reference in the subject makes it unique.
         drafts, outbox: other lists where the mail may stand unsent; only in drafts = partial, in an outbox = pending.
     """
 

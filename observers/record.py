@@ -7,7 +7,7 @@ sentence that says why.
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
@@ -73,40 +73,28 @@ class Record(Observer):
         beside = ListReader(self.site, self.key)
         drafts = [beside.read(view, path, self._fits) for path in self.more]
         queued = [beside.read(view, path, self._fits) for path in self.outbox]
+        return self._concluded(main, drafts, queued, view.now())
+
+    def _concluded(self, main: Listing, drafts: list[Listing], queued: list[Listing], at: datetime) -> Observation:
         lists = [main, *drafts, *queued]
         reasons = [f"{_place(one)}: {words}" for one in lists for words in one.why_not_whole]
-        evidence = [self._evidence(one, view) for one in lists if one.pages]
-        if main.foreign or (not main.headers and not main.rows):
-            return self.cannot_tell(*reasons, evidence=evidence, at=view.now())
-        return self._weighed(main, drafts, queued, reasons, evidence, view)
-
-    def _weighed(
-        self,
-        main: Listing,
-        drafts: list[Listing],
-        queued: list[Listing],
-        reasons: list[str],
-        evidence: list[Evidence],
-        view: "View",
-    ) -> Observation:
+        evidence = [self._evidence(one, at) for one in lists if one.pages]
+        if main.foreign or not main.headers:
+            return self.cannot_tell(*reasons, evidence=evidence, at=at)
         if not self.complete:
             reasons.append("the list isn't declared complete, so it proves presence only")
-        whole = not reasons
-        waiting = _rows(queued)
-        begun = _rows(drafts)
-        elsewhere = [self._match(row) for row in [*waiting, *begun]]
-        matches = [self._match(row) for row in main.rows] or elsewhere
+        waiting, begun = _rows(queued), _rows(drafts)
+        matches = [self._match(row) for row in main.rows or [*waiting, *begun]]
         if not matches:
-            return self.not_seen(*reasons, evidence=evidence, complete=whole, fresh=True, at=view.now())
-        unfinished = any(self._unfinished(row.row) for row in main.rows) or bool(waiting)
+            return self.not_seen(*reasons, evidence=evidence, complete=not reasons, fresh=True, at=at)
         return self.seen(
             matches,
             *evidence,
             reasons=reasons,
-            at=view.now(),
+            at=at,
             fresh=True,
-            complete=whole,
-            pending=unfinished,
+            complete=not reasons,
+            pending=bool(waiting) or any(self._unfinished(listed.row) for listed in main.rows),
             partial=not main.rows and not waiting,
         )
 
@@ -131,7 +119,7 @@ class Record(Observer):
             note=f"page {listed.page} of {plain_address(listed.address)}",
         )
 
-    def _evidence(self, listing: Listing, view: "View") -> Evidence:
+    def _evidence(self, listing: Listing, at: datetime) -> Evidence:
         found = len(listing.rows)
         return Evidence(
             kind="rows",
@@ -140,7 +128,7 @@ class Record(Observer):
             blob=listing.rows[0].picture if listing.rows else listing.picture,
             box=listing.rows[0].row.box if listing.rows else None,
             address=listing.address,
-            at=view.now(),
+            at=at,
         )
 
     def __str__(self) -> str:

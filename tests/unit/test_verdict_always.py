@@ -1,0 +1,116 @@
+"""The verdict: what holds whatever is observed."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observers import (
+    Circumstances,
+    ConfirmationText,
+    Match,
+    Observation,
+    Observer,
+    Outcome,
+    Record,
+    Site,
+    absence_missing,
+    new_matches,
+    weigh,
+)
+
+SITE = Site("books", url="https://books.example", account="acme", sole_user=True)
+OBSERVERS: list[Observer] = [
+    Record(SITE, "a", key={"K": "1"}),
+    Record(SITE, "b", key={"K": "1"}, unique=False),
+    ConfirmationText("(?P<number>[0-9]+) done"),
+]
+AT = datetime(2026, 11, 30, tzinfo=UTC)
+
+matches = st.lists(
+    st.builds(
+        Match,
+        values=st.sampled_from([{}, {"number": "1"}, {"number": "2"}]),
+        identity=st.sampled_from("abc"),
+        ours=st.booleans(),
+    ),
+    max_size=3,
+)
+spans = st.none() | st.integers(0, 60).map(lambda seconds: timedelta(seconds=seconds))
+circumstances = st.builds(
+    Circumstances,
+    sender_dead=st.booleans(),
+    waited=spans,
+    late_commit=spans,
+    spaced_looks_agree=st.booleans(),
+    guarded=st.booleans(),
+    restarts=st.none() | st.integers(0, 2),
+    timed_out=st.booleans(),
+    nothing_left=st.integers(0, 9).map(lambda n: n == 0),
+    inside_window=st.booleans(),
+    key_used_otherwise=st.booleans(),
+)
+
+
+@st.composite
+def observation(draw: st.DrawFn, observer: Observer) -> Observation:
+    found = draw(matches)
+    if found:
+        made = observer.seen(found, at=AT, partial=draw(st.booleans()), pending=draw(st.booleans()))
+    elif draw(st.booleans()):
+        return observer.cannot_tell("it is dark", at=AT)
+    else:
+        made = observer.not_seen(at=AT)
+    return made.model_copy(update={"complete": draw(st.booleans()), "fresh": draw(st.booleans())})
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[list[Observation], list[Observation | None], list[Observer], Circumstances]:
+    proof = draw(st.lists(st.sampled_from(OBSERVERS), max_size=4))
+    seen = [draw(observation(observer)) for observer in proof]
+    before = [draw(st.none() | observation(observer)) for observer in proof]
+    return seen, before, proof, draw(circumstances)
+
+
+@given(cases())
+def test_nothing_happened_without_something_new_that_was_seen(case: tuple) -> None:  # type: ignore[type-arg]
+    seen, before, proof, told = case
+    verdict = weigh(seen, before, proof, told)
+    if verdict.outcome is Outcome.happened:
+        assert verdict.matches
+        assert all(new_matches(seen[i], before[i]) for i in verdict.by)
+        assert told.once_at_most or any(observation.counts for observation in seen)
+
+
+@given(cases())
+def test_nothing_is_absent_while_a_condition_is_missing_or_something_new_was_seen(case: tuple) -> None:  # type: ignore[type-arg]
+    seen, before, proof, told = case
+    if weigh(seen, before, proof, told).outcome is Outcome.not_happened:
+        assert told.nothing_left or any(not absence_missing(observation, told) for observation in seen)
+        assert not any(new_matches(now, then) for now, then in zip(seen, before, strict=True))
+        assert told.nothing_left or not any(observation.pending for observation in seen)
+
+
+@given(cases(), st.sampled_from(OBSERVERS))
+def test_an_observer_that_cannot_tell_never_changes_the_outcome(case: tuple, observer: Observer) -> None:  # type: ignore[type-arg]
+    seen, before, proof, told = case
+    without = weigh(seen, before, proof, told)
+    blind = observer.cannot_tell("it is dark", at=AT)
+    more = weigh([*seen, blind], [*before, None], [*proof, observer], told)
+    assert (more.outcome, more.count, more.values) == (without.outcome, without.count, without.values)
+
+
+@given(cases())
+def test_the_order_of_the_observers_doesnt_matter_to_the_outcome(case: tuple) -> None:  # type: ignore[type-arg]
+    seen, before, proof, told = case
+    forth = weigh(seen, before, proof, told)
+    back = weigh(seen[::-1], before[::-1], proof[::-1], told)
+    assert (forth.outcome, forth.count, forth.contradiction) == (back.outcome, back.count, back.contradiction)
+
+
+@given(cases())
+def test_knowing_more_of_the_senders_death_never_makes_a_happened_of_a_not_happened(case: tuple) -> None:  # type: ignore[type-arg]
+    seen, before, proof, told = case
+    more = told.model_copy(update={"sender_dead": True, "waited": timedelta(hours=9), "spaced_looks_agree": True})
+    outcomes = {weigh(seen, before, proof, each).outcome for each in (told, more)}
+    assert outcomes != {Outcome.happened, Outcome.not_happened}
