@@ -10,7 +10,7 @@ Knows nothing of stores, runs, fences or verdicts. `make` does exactly one input
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from time import monotonic
@@ -27,13 +27,13 @@ from typing import (
     is_typeddict,
     overload,
 )
-from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from browser_agent.errors import ProofTooThin, Refused, WrongArguments, WrongTask
+from browser_agent.errors import ProofTooThin, Refused, WrongArguments
 from browser_agent.never_run import MustRun
+from browser_agent.sends import check_sends
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -46,7 +46,7 @@ T_co = TypeVar("T_co", covariant=True)
 VALUE = "value"
 """The name under which a proof supplies a value that has no fields of its own, such as a `str`."""
 
-_SENDS = re.compile(r"(?P<method>[A-Z]+) (?P<path>/\S*)")
+_FIELDS_OF = ("model_fields", "_field_defaults")  # pydantic models, NamedTuples
 _SELECTOR = re.compile(r"selector=(?P<quoted>'.*'|\".*\")>$", re.DOTALL)
 
 
@@ -92,7 +92,7 @@ class About(TypedDict, total=False):
     settle: float
 
 
-class Gesture(MustRun, Generic[T_co]):
+class Gesture(MustRun, ABC, Generic[T_co]):
     """One input that may change the outside world. Made at most once; the next one is a new object.
 
     Raises:
@@ -137,20 +137,26 @@ class Gesture(MustRun, Generic[T_co]):
         from playwright.sync_api import Error, TimeoutError
 
         end = monotonic() + timeout_ms / 1000
+        while True:
+            try:
+                return self._wait_once(end)
+            except TimeoutError as late:
+                because = f"{target_words(self.selector)} was not ready within {timeout_ms / 1000:g} s."
+                raise Refused(self.intent, because) from late
+            except Error as error:
+                if "not attached" in error.message and monotonic() < end:
+                    continue  # drawn anew by the page while it was waited for: look for it again
+                because = f"{target_words(self.selector)} can't be used: {_first_line(error.message)}."
+                raise Refused(self.intent, because) from error
 
+    def _wait_once(self, end: float) -> None:
         def left() -> float:
-            return max(1.0, (end - monotonic()) * 1000)
+            return max(1.0, (end - monotonic()) * 1000)  # 0 would mean no time limit to Playwright
 
-        try:
-            self.target.wait_for(state="visible", timeout=left())
-            control = self.target.element_handle(timeout=left())
-            control.wait_for_element_state("enabled", timeout=left())
-            control.wait_for_element_state("stable", timeout=left())
-        except TimeoutError as late:
-            raise Refused(self.intent, f"{self.selector} was not ready within {timeout_ms / 1000:g} s.") from late
-        except Error as error:
-            # The first line only: the rest of a Playwright text may quote what the fields hold.
-            raise Refused(self.intent, f"{self.selector} can't be used: {error.message.splitlines()[0]}.") from error
+        self.target.wait_for(state="visible", timeout=left())
+        control = self.target.element_handle(timeout=left())
+        control.wait_for_element_state("enabled", timeout=left())
+        control.wait_for_element_state("stable", timeout=left())
 
     def stored(self) -> dict[str, Any]:
         """The intent's JSON form.
@@ -229,49 +235,36 @@ class Press(Gesture[T_co]):
         return {**super().stored(), "key": self.key}
 
 
-def check_sends(sends: str) -> None:
-    """Raise `WrongTask` unless `sends` is written as "METHOD /path", where `*` stands for any text within a segment
-    and `**` for any text at all."""
-    if _SENDS.fullmatch(sends) is None:
-        raise WrongTask(f"sends={sends!r} isn't a request: write a method and a path, such as 'POST /invoices/*'.")
+def value_names(gives: Any) -> dict[str, bool] | None:  # noqa: PLR0911 (a table of types, one line each)
+    """The names of the values that a type is made of, and whether each is required; None if it takes any.
 
-
-def matches_request(sends: str, method: str, url: str) -> bool:
-    """Whether a request is the declared one. The query counts only if `sends` names one.
-
-    Args:
-        sends: "METHOD /path" with `*` and `**`.
-        method: the request's HTTP method.
-        url: its absolute address.
+    A type without fields of its own, such as `str`, is made of the one named `value`.
     """
-    declared = _SENDS.fullmatch(sends)
-    if declared is None or method.upper() != declared["method"]:
-        return False
-    address = urlsplit(url)
-    asked = unquote(address.path) or "/"
-    if "?" in declared["path"]:
-        asked += f"?{address.query}"
-    pattern = re.escape(unquote(declared["path"])).replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
-    return re.fullmatch(pattern, asked, re.DOTALL) is not None
-
-
-def required_names(gives: Any) -> list[str]:  # noqa: PLR0911 (a table of types, one line each)
-    """The names of the values without which a value of this type can't be made; `value` for a type without fields."""
     if gives is None or gives is type(None):
-        return []
+        return {}
     if isinstance(gives, type) and issubclass(gives, BaseModel):
-        return [
-            _alias(field.validation_alias) or name for name, field in gives.model_fields.items() if field.is_required()
-        ]
+        names = {_alias(f.validation_alias) or name: f.is_required() for name, f in gives.model_fields.items()}
+        return names
     if is_dataclass(gives):
-        return [f.name for f in fields(gives) if f.init and f.default is MISSING and f.default_factory is MISSING]
+        return {f.name: f.default is MISSING and f.default_factory is MISSING for f in fields(gives) if f.init}
     if is_typeddict(gives):
-        return sorted(gives.__required_keys__)
+        return {name: name in gives.__required_keys__ for name in gives.__annotations__}
     if hasattr(gives, "_field_defaults"):  # a NamedTuple
-        return [name for name in gives._fields if name not in gives._field_defaults]
-    if get_origin(gives) is dict or gives is dict:
-        return []
-    return [VALUE]
+        return {name: name not in gives._field_defaults for name in gives._fields}
+    if gives is dict or get_origin(gives) in (dict, Mapping):
+        return None
+    return {VALUE: True}
+
+
+def is_bare(gives: Any) -> bool:
+    """Whether a value of this type is made of the one named `value`, not of fields."""
+    has_fields = is_dataclass(gives) or is_typeddict(gives) or any(hasattr(gives, a) for a in _FIELDS_OF)
+    return value_names(gives) == {VALUE: True} and not has_fields
+
+
+def required_names(gives: Any) -> list[str]:
+    """The names of the values without which a value of this type can't be made."""
+    return [name for name, required in (value_names(gives) or {}).items() if required]
 
 
 def _alias(alias: object) -> str | None:
@@ -292,6 +285,11 @@ def target_words(selector: str) -> str:
     ):
         words = re.sub(pattern, spoken, words)
     return words
+
+
+def _first_line(message: str) -> str:
+    """Without the name of the call; the further lines may quote what the fields hold."""
+    return re.sub(r"^\w+\.\w+: (Error: )?", "", message.splitlines()[0]).rstrip(".:")
 
 
 def _listed(names: Any) -> str:

@@ -38,7 +38,7 @@ from pydantic_core import PydanticSerializationError
 
 from browser_agent.canonical import canonical
 from browser_agent.errors import WrongArguments, WrongTask
-from browser_agent.gestures import VALUE, Done, Gesture, required_names
+from browser_agent.gestures import VALUE, Done, Gesture, is_bare, value_names
 from browser_agent.never_run import MustRun, raise_if_dropped
 from browser_agent.signatures import checked_signature, place, resolved
 
@@ -154,10 +154,13 @@ class Step(Generic[P, T]):
         Raises:
             pydantic.ValidationError: they don't fit its type; the gesture has happened all the same.
         """
-        names = required_names(_without_none(self.returns.value))
+        kind = _without_none(self.returns.value)
+        names = value_names(kind)
         if self.gives is None:
             return self.adapter.validate_python(None)
-        return self.adapter.validate_python(values.get(VALUE) if names == [VALUE] else dict(values))
+        if is_bare(kind):
+            return self.adapter.validate_python(values.get(VALUE))
+        return self.adapter.validate_python({n: v for n, v in values.items() if names is None or n in names})
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic_core import PydanticSerializationError
 
+import observers
 from browser_agent.errors import WrongArguments, WrongTask
 from browser_agent.signatures import checked_signature, place, resolved
 
@@ -173,10 +174,18 @@ def load_module(file: Path) -> ModuleType:
         if loaded is not None and _same_file(getattr(loaded, "__file__", None), file):
             return sys.modules.setdefault(file.stem, loaded)
     if file.stem in sys.modules or file.stem in sys.stdlib_module_names:
-        raise WrongTask(f"{file.name} has the name of another module; rename the file.")
+        raise WrongTask(f"{file} has the name of another module{_whose(file.stem)}; rename the file.")
+    for hiding in (file.with_name("observers.py"), file.with_name("observers") / "__init__.py"):
+        if hiding.exists() and not _same_file(observers.__file__, hiding.resolve()):
+            raise WrongTask(f"{hiding} has the name of a package that browser-agent needs; rename it.")
     if str(file.parent) not in sys.path:
         sys.path.insert(0, str(file.parent))
     return _run_file(file)
+
+
+def _whose(stem: str) -> str:
+    file = getattr(sys.modules.get(stem), "__file__", None)
+    return f" ({file})" if file else ""
 
 
 def _same_file(one: str | None, other: Path) -> bool:
