@@ -33,12 +33,27 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from browser_agent.errors import ProofTooThin, Refused, WrongArguments
 from browser_agent.never_run import MustRun
-from browser_agent.sends import check_sends
+from browser_agent.sends import check_sends, matches_request
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
     from observers import Observer
+
+__all__ = [
+    "VALUE",
+    "About",
+    "Accept",
+    "Click",
+    "Done",
+    "Gesture",
+    "Press",
+    "is_bare",
+    "matches_request",
+    "required_names",
+    "target_words",
+    "value_names",
+]
 
 G = TypeVar("G")
 T_co = TypeVar("T_co", covariant=True)
