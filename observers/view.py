@@ -3,10 +3,10 @@
 This module must not know observers or verdicts. Nothing in it may act: a view reads the acting page as it stands
 and opens fresh pages by GET. There is no click, fill, reload or way back here, and every write that a fresh page
 tries is refused: requests other than GET, HEAD and OPTIONS by `context.route`, web sockets by `route_web_socket`,
-beacons by an init script, service workers by the context's own setting. Every look is kept in `looks`, with what
+what a page sends at its end by an init script, service workers by the context's own setting. Every look is kept in `looks`, with what
 it refused.
 
-What it can't stop: a GET that writes, at a site that does such things.
+What it can't stop: a GET that writes, at a site that does such things, and reports that the browser itself sends.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,8 +25,19 @@ Keep = Callable[[bytes, str], str]
 """Stores the bytes of a picture of the given media type, and returns their SHA-256 in hex."""
 
 _READS = {"GET", "HEAD", "OPTIONS"}
-# A beacon at the end of a page isn't seen by `context.route` (measured), so a fresh page has none to send.
-_NO_BEACONS = "Object.defineProperty(Navigator.prototype, 'sendBeacon', {value: () => false})"
+# What a page sends at its end isn't seen by `context.route` (measured: a beacon and a fetch with keepalive, sent on
+# pagehide, reached the server). So a fresh page has nothing to send them with.
+_NO_LAST_WORDS = """(() => {
+  const define = (on, name, value) => Object.defineProperty(on, name, {value, configurable: true, writable: true});
+  const fetch = globalThis.fetch;
+  const writes = (asked) => asked?.keepalive && !/^(get|head)$/i.test(asked.method ?? "get");
+  define(Navigator.prototype, "sendBeacon", () => false);
+  define(globalThis, "fetchLater", undefined);
+  define(globalThis, "fetch", function (input, options) {
+    const refused = writes({ method: input?.method, keepalive: input?.keepalive, ...options });
+    return refused ? Promise.reject(new TypeError("Failed to fetch")) : fetch.apply(this, arguments);
+  });
+})()"""
 _WINDOW = {"width": 1280, "height": 1600}  # tall enough that a row of a list is on its picture
 _FORM_VALUES = "input, textarea, select, [contenteditable]"
 
@@ -163,7 +174,7 @@ class _Tab:
         self._refused: list[str] = []
         self._calls = 0
         self._reading: Reading | None = None
-        context.add_init_script(_NO_BEACONS)
+        context.add_init_script(_NO_LAST_WORDS)
         context.route("**/*", self._let_reads_through)
         context.route_web_socket("**/*", lambda socket: socket.close())
         context.on("dialog", _dismiss)
