@@ -50,7 +50,7 @@ _MOST_TRIES = 3
 
 # Rectangles in CSS pixels of the frame's own viewport. A custom element without an open shadow root may hold anything.
 _PLACES = """
-(root, selector) => {
+selector => {
   const boxes = [];
   const box = element => { const r = element.getBoundingClientRect(); boxes.push([r.left, r.top, r.right, r.bottom]); };
   const walk = tree => {
@@ -193,7 +193,7 @@ def _read_places(page: Page, deadline: float, selector: str) -> Places:
 
 
 def _ask(frame: Frame, deadline: float, selector: str) -> dict[str, Any]:
-    return within(_left(_share(deadline)), lambda: frame.locator(":root").evaluate(_PLACES, selector))
+    return within(_left(_share(deadline)), lambda: frame.evaluate(_PLACES, selector))
 
 
 def _may_hold_secrets(frame: Frame, deadline: float, selector: str) -> bool:

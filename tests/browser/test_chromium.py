@@ -98,6 +98,28 @@ def test_children_that_lost_their_parent_are_found_and_ended(chromium):
     assert not [each for each in children if processes.alive(each)]
 
 
+def test_what_works_in_its_profile_is_ended_and_nothing_else(chromium):
+    def start(argument: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-c", "import time; time.sleep(600)", argument], start_new_session=True
+        )
+
+    stray = start(f"--user-data-dir={chromium.profile}")
+    neighbour = start(f"--user-data-dir={chromium.profile}-2")
+    try:
+        chromium.end()
+        assert processes.identify(stray.pid) is None
+        assert processes.identify(neighbour.pid) is not None
+    finally:
+        for each in (stray, neighbour):
+            each.kill()
+            each.wait()
+
+
+def test_no_signal_for_our_group_reaches_it(chromium):
+    assert os.getsid(chromium.process.pid) == os.getpgid(chromium.process.pid) == chromium.process.pid
+
+
 def test_ending_twice_is_no_mistake(chromium):
     chromium.end()
     assert chromium.end() == frozenset()
