@@ -1,4 +1,4 @@
-"""What is known about the world when something ends otherwise than hoped: two trees, and a third for the caller's mistakes.
+"""What is known about the world when something ends otherwise than hoped: two trees, and one for mistakes.
 
 `Refused`, `Rejected`, `NotApproved` are facts that a script may handle (`Exception`). `Stop` and its children end the
 run (`BaseException`), so that no `except Exception` around a step can carry on past an open doubt. `Misuse` is a
@@ -44,6 +44,14 @@ class Rejected(Fact):
         self.words, self.status, self.texts, self.evidence = words, status, tuple(texts), tuple(evidence)
         said = f": {' / '.join(self.texts[:3])}" if self.texts else ""
         super().__init__(f"The site said no ({status}) to: {words}{said}. The change was not made.")
+
+
+class NotHappened(Fact):
+    """The gesture was made as often as its step allows, and each time it was proven that it did not happen."""
+
+    def __init__(self, words: str, times: int) -> None:
+        self.words, self.times = words, times
+        super().__init__(f"Made {times} times, and proven each time that it did not happen: {words}.")
 
 
 class NotApproved(Fact):

@@ -143,6 +143,7 @@ class GestureRow(SQLModel, table=True):
     change: str | None = None  # JSON: what changed between the two pictures
     guarded: bool = False  # the keeper's gate was armed before the input
     wire: str | None = None  # JSON: what the gate saw of its requests
+    sender_dead_at: datetime | None = _time(default=None)  # its browser and worker were seen dead
     values: str | None = None  # JSON: what was proven
     count: int | None = None  # effects that the counting observers saw
     reasons: str | None = None  # JSON: list of sentences

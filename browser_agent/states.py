@@ -88,6 +88,8 @@ class Answer(StrEnum):
     ABANDON = "abandon"
     APPROVE = "approve"
     REFUSE = "refuse"
+    MAP = "map"  # the changed call is the stored one
+    MAKE = "make"  # let the stored one go, and make the changed call
 
 
 class Point(StrEnum):

@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 
 from playwright.async_api import BrowserContext, Error, Page, Request, Response, Route, WebSocket
 
-from browser_agent.gestures import matches_request
+from browser_agent.sends import matches_request
 from browser_agent.states import Point
-from browser_agent.wire import NOTHING_SEEN, SAFE_METHODS, WireFact, WireReport
+from browser_agent.wire import SAFE_METHODS, WireFact, WireReport
 from observers.evidence import plain_address
 
 FLUSH_SECONDS = 5.0
@@ -96,11 +96,11 @@ class Gate:
         """From now on let nothing go: the worker is dead, or the run is in other hands."""
         self._refusing = because
 
-    def report(self, gesture: str) -> WireReport:
-        """What was seen for that gesture; `NOTHING_SEEN` if this gate never stood before it."""
-        watch = self._watches.get(gesture)
-        if watch is None:
-            return NOTHING_SEEN
+    def reports(self) -> dict[str, WireReport]:
+        """What was seen, gesture by gesture."""
+        return {gesture: self._report(watch) for gesture, watch in self._watches.items()}
+
+    def _report(self, watch: _Watch) -> WireReport:
         return WireReport(
             armed=watch.armed,
             facts=tuple(watch.facts.values()),
@@ -172,7 +172,10 @@ class Gate:
 
     def _watch_socket(self, opened: WebSocket) -> None:
         self._sockets.add(opened)
-        opened.on("close", self._sockets.discard)
+        opened.on("close", self._forget_socket)
+
+    def _forget_socket(self, closed: WebSocket) -> None:
+        self._sockets.discard(closed)
 
 
 async def _quietly(answer: Awaitable[None]) -> None:

@@ -35,7 +35,7 @@ class HeldBrowser:
         self._dialogs: list[Dialog] = []
         self._last_state: dict[str, Any] = {}
         # A second connection that does not listen would dismiss the worker's dialogs (measured).
-        self._context.on("dialog", self._dialogs.append)
+        self._context.on("dialog", self._remember_dialog)
 
     @classmethod
     async def start(
@@ -86,6 +86,9 @@ class HeldBrowser:
         state = await _within(STATE_SECONDS, self._context.storage_state())
         self._last_state = dict(state) if state is not None else self._last_state
         return self._last_state
+
+    def _remember_dialog(self, dialog: Dialog) -> None:
+        self._dialogs.append(dialog)
 
     async def dismiss_dialogs(self) -> None:
         """Dismiss what a dead worker left open, so that the page can be read."""

@@ -64,7 +64,7 @@ ALLOWED: Mapping[QuestionKind, frozenset[Answer]] = {
     QuestionKind.OUTCOME: frozenset({Answer.HAPPENED, Answer.NOT_HAPPENED, Answer.ABANDON}),
     QuestionKind.ALREADY_THERE: frozenset({Answer.HAPPENED, Answer.NOT_HAPPENED, Answer.ABANDON}),
     QuestionKind.VALUES: frozenset({Answer.HAPPENED, Answer.ABANDON}),
-    QuestionKind.TASK_CHANGED: frozenset({Answer.ABANDON}),
+    QuestionKind.TASK_CHANGED: frozenset({Answer.MAP, Answer.MAKE, Answer.ABANDON}),
     QuestionKind.MARKED_STEP: frozenset({Answer.NOT_HAPPENED, Answer.ABANDON}),
     QuestionKind.ATTEMPTS: frozenset({Answer.ABANDON}),
     QuestionKind.APPROVAL: frozenset({Answer.APPROVE, Answer.REFUSE, Answer.ABANDON}),

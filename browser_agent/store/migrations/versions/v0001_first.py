@@ -137,6 +137,7 @@ def upgrade() -> None:
         sa.Column("change", sa.String(), nullable=True),
         sa.Column("guarded", sa.Boolean(), nullable=False),
         sa.Column("wire", sa.String(), nullable=True),
+        sa.Column("sender_dead_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("values", sa.String(), nullable=True),
         sa.Column("count", sa.Integer(), nullable=True),
         sa.Column("reasons", sa.String(), nullable=True),

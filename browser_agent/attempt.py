@@ -1,0 +1,118 @@
+"""What one attempt works with: its lease, the store, the line to the keeper, the acting page.
+
+A bundle with a few small doors; decides nothing. One attempt lives in one worker process.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from playwright.sync_api import Page, Playwright
+
+from browser_agent.browser.acting import Acting
+from browser_agent.channel import Channel
+from browser_agent.errors import Stopped
+from browser_agent.keeping import KillAt, Options
+from browser_agent.records import AttemptRow
+from browser_agent.states import Point
+from browser_agent.store import Lease, Store
+from browser_agent.wire import WireReport
+from observers import Site
+
+
+class Attempt:
+    """One worker's go at a run.
+
+    Args:
+        store: the run's store.
+        lease: the right to change the run.
+        channel: the line to the keeper.
+        playwright: the worker's Playwright.
+        sites: the task's sites by name, bound to this run's addresses.
+        options: how the run is kept.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        lease: Lease,
+        channel: Channel,
+        playwright: Playwright,
+        sites: Mapping[str, Site],
+        options: Options,
+    ) -> None:
+        self.store, self.lease, self.channel, self.sites, self.options = store, lease, channel, sites, options
+        self.clock = store.clock
+        self._playwright = playwright
+        self._kill_at = options.kill_at
+        self._acting: Acting | None = None
+        self.here = True  # the last attempts were made on this host, so their deaths were seen
+
+    @property
+    def acting(self) -> Acting:
+        """The acting page; attached to, or opened, when it is first asked for."""
+        if self._acting is not None and not self._acting.browser.is_connected():
+            self._acting = None
+        if self._acting is None:
+            endpoint = self.channel.ask("browser")["endpoint"]
+            keep = self.store.artifacts.keep
+            self._acting = Acting(self._playwright, endpoint, self._old_target(), keep, self.options.slow_mo_ms)
+            self.store.leases.note(self.lease, page=self._acting.target)
+        return self._acting
+
+    def fresh_page(self) -> Page:
+        """The acting page for the next step; a new one if the old one has crashed or was closed."""
+        acting = self.acting
+        if acting.lost:
+            acting.renew()
+            self.store.leases.note(self.lease, page=acting.target)
+        return acting.page
+
+    def end_browser(self) -> datetime:
+        """Have the keeper end the browser; returns when all of it was seen dead. The next use opens a new one."""
+        reply = self.channel.ask("end_browser")
+        self._acting = None
+        return datetime.fromisoformat(reply["dead_at"])
+
+    def session(self) -> dict[str, Any]:
+        """The session's cookies and storage, as the keeper last read them."""
+        state: dict[str, Any] = self.channel.ask("state")["state"]
+        return state
+
+    def browser_lives(self) -> bool:
+        """Whether the browser's process lives, by its pid and start time."""
+        return bool(self.channel.ask("browser_lives")["alive"])
+
+    def wire(self, gesture: str) -> WireReport:
+        """What the gate has seen of a gesture."""
+        return WireReport.model_validate(self.channel.ask("report", gesture=gesture)["report"])
+
+    def tell(self, kind: str, words: str, **details: Any) -> None:
+        """Say something to the person who watches."""
+        self.channel.tell(kind=kind, words=words, details=details)
+
+    def check_stop(self) -> None:
+        """Raise `Stopped` if a person asked the run to stop."""
+        if self.channel.stop_asked.is_set():
+            raise Stopped("Stopped by a person between two steps. Nothing is in doubt.")
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, while the page's events go on."""
+        if self._acting is not None and not self._acting.lost:
+            self._acting.page.wait_for_timeout(seconds * 1000)
+        else:
+            self.clock.sleep(seconds)
+
+    def reach(self, point: Point, number: int) -> None:
+        """A durable point of the run's Nth gesture: where a test ends this process."""
+        if self._kill_at is not None and self._kill_at == KillAt(point, number):
+            self.channel.tell(kind="killed_itself", words=f"the worker ends itself at {self._kill_at}")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def _old_target(self) -> str | None:
+        earlier: list[AttemptRow] = self.store.leases.attempts(self.lease.run)
+        return next((row.page for row in reversed(earlier) if row.page and row.number <= self.lease.attempt), None)

@@ -1,0 +1,161 @@
+"""The page that a task acts on, on the worker's own connection to the keeper's Chromium.
+
+Opens views for observers, takes pictures, keeps dialogs in order while a gesture is made, and notices writes that no
+gesture made. Knows nothing of journals; never reloads, never goes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Dialog, Error, Page, Playwright, Request
+
+from browser_agent.browser.deadline import DeadlinePassed, within
+from browser_agent.browser.evidence import NoPicture, Picture, capture
+from browser_agent.browser.held import ATTACH_SECONDS, HELPER_ADDRESS
+from browser_agent.browser.witness import Witness
+from browser_agent.wire import SAFE_METHODS
+from observers.evidence import plain_address
+from observers.view import PageView, open_view
+
+PICTURE_SECONDS = 4.0
+LOOK_SECONDS = 8.0
+
+Keep = Callable[[bytes, str], str]
+
+
+class Acting:
+    """The acting page of one attempt.
+
+    Args:
+        playwright: the worker's Playwright.
+        endpoint: the Chromium's address.
+        target: the id of the page that an earlier attempt acted on, if it is to be found again.
+        keep: stores a picture and returns its digest.
+        slow_mo_ms: wait that long before every call.
+    """
+
+    def __init__(
+        self, playwright: Playwright, endpoint: str, target: str | None, keep: Keep, slow_mo_ms: float = 0
+    ) -> None:
+        self._keep = keep
+        self.browser: Browser = playwright.chromium.connect_over_cdp(
+            endpoint, timeout=ATTACH_SECONDS * 1000, slow_mo=slow_mo_ms
+        )
+        self.context: BrowserContext = self.browser.contexts[0]
+        self.answer_of_post = False
+        self.writes: list[str] = []
+        self.dialogs: list[str] = []
+        self._accepts: Sequence[Callable[[str], bool]] = ()
+        self.page: Page = self._watched(self._find(target))
+
+    @property
+    def target(self) -> str | None:
+        """The id by which a later attempt finds this page again."""
+        try:
+            return self._target_of(self.page)
+        except (Error, DeadlinePassed):
+            return None
+
+    def renew(self) -> None:
+        """Go on with a new page of the same browser: the old one has crashed or was closed."""
+        self.page = self._watched(self.context.new_page())
+        self.answer_of_post = False
+
+    def witness(self) -> Witness:
+        """A witness of what reaches the page."""
+        return Witness(self.page)
+
+    def view(self, clock: Callable[[], datetime], state: Any | None) -> PageView:
+        """A read-only view: the page as it stands, and fresh pages with a copy of the session."""
+        page = None if self.lost else self.page
+        return open_view(
+            self.browser,
+            page,
+            state=state or None,
+            keep=self._keep,
+            clock=clock,
+            deadline=LOOK_SECONDS,
+            answer_of_post=self.answer_of_post,
+            shoot=self._shoot,
+        )
+
+    @property
+    def lost(self) -> bool:
+        """Whether the page is gone for good."""
+        return self._crashed or self.page.is_closed() or not self.browser.is_connected()
+
+    def picture(self) -> Picture | NoPicture:
+        """A picture of the page as it stands, or the reason why there is none. Never raises."""
+        return NoPicture("the page is gone") if self.lost else capture(self.page, PICTURE_SECONDS, self._keep_webp)
+
+    def texts(self, most: int = 12) -> list[str]:
+        """The first lines that the page says; empty if it does not answer."""
+        try:
+            text = within(LOOK_SECONDS, lambda: self.page.inner_text("body", timeout=LOOK_SECONDS * 1000))
+        except (Error, DeadlinePassed):
+            return []
+        return [line.strip() for line in text.splitlines() if line.strip()][:most]
+
+    @contextmanager
+    def dialogs_in_order(self, accepts: Sequence[Callable[[str], bool]]) -> Iterator[None]:
+        """While a gesture is made and settled: declared dialogs are accepted, all others dismissed and remembered."""
+        self._accepts, self.dialogs = accepts, []
+        self.context.on("dialog", self._on_dialog)
+        try:
+            yield
+        finally:
+            self.context.remove_listener("dialog", self._on_dialog)
+
+    def settle_down(self) -> None:
+        """Let events that are on their way arrive."""
+        try:
+            within(LOOK_SECONDS, lambda: self.page.evaluate("1"))
+        except (Error, DeadlinePassed):
+            return
+
+    def _on_dialog(self, dialog: Dialog) -> None:
+        expected = any(accept(dialog.message) for accept in self._accepts)
+        if not expected:
+            self.dialogs.append(dialog.message)
+        try:
+            dialog.accept() if expected or dialog.type == "beforeunload" else dialog.dismiss()
+        except Error:
+            self.dialogs.append(f"{dialog.message} (answered by somebody else)")
+
+    def _requested(self, request: Request) -> None:
+        if request.is_navigation_request() and request.frame == self.page.main_frame:
+            self.answer_of_post = request.method not in SAFE_METHODS
+        if request.method not in SAFE_METHODS:
+            self.writes.append(f"{request.method} {plain_address(request.url)}")
+
+    def _watched(self, page: Page) -> Page:
+        self._crashed = False
+        page.on("request", self._requested)
+        page.on("crash", self._on_crash)
+        return page
+
+    def _on_crash(self, page: Page) -> None:
+        self._crashed = True
+
+    def _find(self, target: str | None) -> Page:
+        pages = [page for page in self.context.pages if page.url != HELPER_ADDRESS]
+        again = (page for page in pages if target is not None and self._target_of(page) == target)
+        blank = (page for page in pages if page.url == "about:blank")
+        return next(again, None) or next(blank, None) or self.context.new_page()
+
+    def _target_of(self, page: Page) -> str:
+        session = within(LOOK_SECONDS, lambda: self.context.new_cdp_session(page))
+        info = within(LOOK_SECONDS, lambda: session.send("Target.getTargetInfo"))
+        within(LOOK_SECONDS, session.detach)
+        return str(info["targetInfo"]["targetId"])
+
+    def _shoot(self, page: Page) -> str | None:
+        taken = capture(page, PICTURE_SECONDS, self._keep_webp)
+        return taken.kept if isinstance(taken, Picture) else None
+
+    def _keep_webp(self, content: bytes) -> str:
+        return self._keep(content, "image/webp")

@@ -1,0 +1,76 @@
+"""The line between keeper and worker: one socket pair, one JSON object a line, every request answered.
+
+The worker asks and waits; the keeper answers, and may say one thing by itself: `{"stop": true}`. When the line ends,
+the other side is gone: the worker then stops at once, since it can send nothing any more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from browser_agent.errors import KeeperGone
+
+Message = dict[str, Any]
+KEEPER_GONE_CODE = 70
+
+
+class Channel:
+    """The worker's end.
+
+    Args:
+        line: the connected socket.
+        ended: called from the reading thread when the keeper is gone; by default the process ends at once.
+    """
+
+    def __init__(self, line: socket.socket, ended: Callable[[], None] | None = None) -> None:
+        self._line, self._replies = line, queue.Queue[Message | None]()
+        self._ended = ended or (lambda: os._exit(KEEPER_GONE_CODE))
+        self.stop_asked = threading.Event()
+        threading.Thread(target=self._read, name="channel", daemon=True).start()
+
+    def ask(self, what: str, **facts: Any) -> Message:
+        """Ask the keeper and wait for its answer.
+
+        Raises:
+            KeeperGone: the line has ended.
+            RuntimeError: the keeper could not do it; its words.
+        """
+        self._send({"ask": what, **facts})
+        reply = self._replies.get()
+        if reply is None:
+            raise KeeperGone("The keeper is gone; nothing can be sent any more.")
+        if "error" in reply:
+            raise RuntimeError(reply["error"])
+        return reply
+
+    def tell(self, **facts: Any) -> None:
+        """Say something that needs no answer."""
+        self._send({"tell": facts})
+
+    def close(self) -> None:
+        """End the line from this side, without ending the process."""
+        self._ended = lambda: None
+        self._line.close()
+
+    def _send(self, message: Message) -> None:
+        try:
+            self._line.sendall(json.dumps(message).encode() + b"\n")
+        except OSError as error:
+            raise KeeperGone("The keeper is gone; nothing can be sent any more.") from error
+
+    def _read(self) -> None:
+        with self._line.makefile("rb") as lines:
+            for line in lines:
+                message = json.loads(line)
+                if message.get("stop"):
+                    self.stop_asked.set()
+                else:
+                    self._replies.put(message)
+        self._replies.put(None)
+        self._ended()

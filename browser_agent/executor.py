@@ -1,0 +1,374 @@
+"""Run: what a task holds. The whole pipeline of a step on one screen, and the latch behind every stop.
+
+A call is found again in the journal, or begun; a read is run; a write is prepared, its gesture made and settled, and
+made again only after a proven absence, as a new gesture, within the step's budget. After a stop every call on the run
+raises the same stop, whatever the script catches.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, ParamSpec, TypeVar
+
+from pydantic import ValidationError
+
+from browser_agent.attempt import Attempt
+from browser_agent.canonical import canonical, digest
+from browser_agent.errors import (
+    Fact,
+    NotHappened,
+    OutcomeUnknown,
+    Refused,
+    Rejected,
+    Stop,
+    TaskChanged,
+    WaitingForPerson,
+)
+from browser_agent.gestures import Done, Gesture
+from browser_agent.making import Making
+from browser_agent.never_run import raise_if_dropped
+from browser_agent.records import GestureRow, QuestionRow, StepRow
+from browser_agent.recovery import Recovery, UnknownKind, case_of, last_confirmed
+from browser_agent.replay import Replay
+from browser_agent.states import (
+    MADE_GESTURE_STATES,
+    OPEN_GESTURE_STATES,
+    Answer,
+    GestureState,
+    QuestionKind,
+    QuestionState,
+    StepState,
+)
+from browser_agent.steps import StepCall
+from browser_agent.store import Asked, Called
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Run:
+    """One execution of a task, as the task sees it.
+
+    Attributes:
+        id: the run's id.
+        attempt: which go at it this is, from 1.
+    """
+
+    def __init__(self, attempt: Attempt) -> None:
+        self.id, self.attempt = attempt.lease.run, attempt.lease.attempt
+        self._attempt = attempt
+        self._stop: Stop | None = None
+        self._raised: tuple[Fact, str] | None = None  # the last fact that a step raised, and the step
+        self._replay = _replay(attempt)
+
+    def step(self, call: StepCall[T], *, key: str | None = None) -> T:
+        """Run a step, or hand back its stored value if it has ended in an earlier attempt.
+
+        Args:
+            call: the step with its arguments.
+            key: the caller's own bookmark, instead of name and arguments.
+
+        Returns:
+            The step's value: what was read, or what was proven.
+
+        Raises:
+            Refused, Rejected, NotHappened: facts that a script may handle.
+            Stop: the run ends; every later call raises it again.
+            NeverRun: a step call or gesture was dropped since the last call.
+        """
+        call.take()
+        return self._latched(lambda: self._step(call, key))
+
+    def approve(self, words: str, calls: Sequence[StepCall[T]]) -> list[StepCall[T]]:
+        """Ask a person whether these calls may be made; hand back the approved ones.
+
+        Args:
+            words: the question.
+            calls: what is to be approved, with its arguments. None = nothing is asked.
+
+        Raises:
+            WaitingForPerson: nobody has answered yet; a resume goes on from the answer.
+        """
+        for call in calls:
+            call.take()
+        return self._latched(lambda: self._approve(words, list(calls)))
+
+    # called by the worker
+
+    def recover(self) -> None:
+        """Settle what earlier attempts left open, before the task runs again."""
+        self._latched(self._recover)
+
+    def end(self) -> None:
+        """The task has returned: nothing may be left that it did not ask for."""
+        self._latched(lambda: self._changed(self._replay.end))
+
+    @property
+    def stop(self) -> Stop | None:
+        """The stop that this run is latched at."""
+        return self._stop
+
+    def reopen(self, error: BaseException) -> None:
+        """The task ended by a fact that a step raised: a resume may run that step anew."""
+        if self._raised is not None and self._raised[0] is error:
+            self._attempt.store.journal.end_step(self._attempt.lease, self._raised[1], StepState.BEGUN, "")
+
+    def _latched(self, act: Callable[[], T]) -> T:
+        if self._stop is not None:
+            raise self._stop
+        try:
+            return act()
+        except Stop as stop:
+            self._stop = stop
+            raise
+
+    # one step
+
+    def _step(self, call: StepCall[T], key: str | None) -> T:
+        raise_if_dropped()
+        self._attempt.check_stop()
+        row = self._row(call, key)
+        value, ended = self._stored(call, row) if row.state is not StepState.BEGUN else self._run(call, row)
+        self._replay.ended(_identity(call), call.canonical, key)
+        if isinstance(ended, Fact):
+            self._raised = (ended, row.id)
+            raise ended
+        return value
+
+    def _row(self, call: StepCall[Any], key: str | None) -> StepRow:
+        bookmark = self._replay.bookmark(_identity(call), call.canonical, key)
+        writes = call.step.writes
+        row = self._changed(lambda: self._replay.ask(bookmark, call.words, writes=writes), bookmark)
+        called = Called(bookmark, call.step.name, call.words, call.canonical, writes)
+        return row or self._attempt.store.journal.begin_step(self._attempt.lease, called)
+
+    def _stored(self, call: StepCall[T], row: StepRow) -> tuple[T, Fact | None]:
+        """What an earlier attempt (or an equal call) ended with."""
+        if row.state is StepState.FINISHED:
+            return call.step.adapter.validate_json(row.value or "null"), None
+        return _NOTHING, _fact(json.loads(row.raised or "{}"))
+
+    def _run(self, call: StepCall[T], row: StepRow) -> tuple[T, Fact | None]:
+        if not call.step.writes:
+            value = call.prepare(self._attempt.fresh_page())
+            return self._finish(call, row, value.value if isinstance(value, Done) else value), None
+        try:
+            return self._write(call, row), None
+        except Fact as fact:
+            text = json.dumps(_fact_json(fact))
+            self._attempt.store.journal.end_step(self._attempt.lease, row.id, StepState.RAISED, text)
+            return _NOTHING, fact
+
+    def _write(self, call: StepCall[T], row: StepRow) -> T:
+        """Prepare, make, settle; again only after a refusal or a proven absence, within the step's budget."""
+        refusals = 0
+        while True:
+            earlier = self._gestures(row)
+            last = earlier[-1] if earlier else None
+            if last is not None and last.state is GestureState.HAPPENED:
+                return self._proven(call, row, last)
+            absences = sum(gesture.state is GestureState.NOT_HAPPENED for gesture in earlier)
+            if last is not None and absences > call.step.again and not _by_person(last):
+                raise NotHappened(last.words, absences)
+            made = self._make(call, row, earlier)
+            if not isinstance(made, GestureRow):
+                return self._finish(call, row, made)
+            reasons = json.loads(made.reasons or "[]")
+            if made.state is GestureState.REJECTED:
+                raise Rejected(made.words, _status(made), reasons[1:], [made.after] if made.after else [])
+            if made.state is GestureState.REFUSED:
+                refusals += 1
+                if refusals > call.step.refusals:
+                    raise Refused(made.words, " ".join(reasons[:1]))
+
+    def _make(self, call: StepCall[T], row: StepRow, earlier: list[GestureRow]) -> GestureRow | T:
+        """Prepare the page and make the gesture that comes back; or hand back the value if there is nothing to do."""
+        self._ask_if_marked(call, row)
+        page = self._attempt.fresh_page()
+        self._attempt.acting.writes.clear()
+        prepared = call.prepare(page)
+        self._notice_writes(call, row)
+        if isinstance(prepared, Done):
+            done: T = prepared.value
+            return done
+        if prepared is None:
+            return call.step.adapter.validate_python(None)
+        assert isinstance(prepared, Gesture)
+        ordinal = len(self._attempt.store.journal.gestures(self.id)) + 1
+        return Making(self._attempt, row, call.step.site, earlier, ordinal).make(prepared)
+
+    def _proven(self, call: StepCall[T], row: StepRow, gesture: GestureRow) -> T:
+        """The step's value from what was proven; a person is asked for a value that does not fit."""
+        known = json.loads(gesture.intent).get("known", {})
+        values = {**known, **json.loads(gesture.values or "{}")}
+        try:
+            return self._finish(call, row, call.step.proven(values))
+        except (ValidationError, KeyError) as error:
+            asked = Asked(
+                kind=QuestionKind.VALUES,
+                words=f"This happened: {gesture.words}. What is its value?",
+                reasons=(f"what was read does not fit: {error}",),
+                last_confirmed=last_confirmed(self._attempt, gesture),
+                safe_step="Answer happened with --value NAME=VALUE for each name.",
+                step=row.id,
+                gesture=gesture.id,
+            )
+            self._wait(asked)
+
+    def _finish(self, call: StepCall[T], row: StepRow, value: T) -> T:
+        """Store the value as it will be read back, so that a replay hands out the same."""
+        text = call.step.adapter.dump_json(value).decode()
+        self._attempt.store.journal.end_step(self._attempt.lease, row.id, StepState.FINISHED, text)
+        self._attempt.tell("step", call.words, value=json.loads(text), writes=row.writes)
+        return call.step.adapter.validate_json(text)
+
+    def _gestures(self, row: StepRow) -> list[GestureRow]:
+        return [gesture for gesture in self._attempt.store.journal.gestures(self.id) if gesture.step_id == row.id]
+
+    # writes while a page is prepared
+
+    def _notice_writes(self, call: StepCall[Any], row: StepRow) -> None:
+        site = call.step.site
+        harmless = site.harmless if site is not None else ()
+        writes = [write for write in self._attempt.acting.writes if not _is_harmless(write, harmless)]
+        if writes and call.step.preparation != "repeatable":
+            self._attempt.store.journal.mark_step(self._attempt.lease, row.id, writes[0])
+            row.marked = row.marked or writes[0]
+
+    def _ask_if_marked(self, call: StepCall[Any], row: StepRow) -> None:
+        if (
+            row.marked is None
+            or call.step.preparation == "repeatable"
+            or self._answered(row.id, QuestionKind.MARKED_STEP)
+        ):
+            return
+        words = f"Preparing this step has written before ({row.marked}): {row.words}. May it be prepared once more?"
+        safe = "Look at the site. Answer not-happened if preparing it once more does no harm."
+        self._wait(Asked(QuestionKind.MARKED_STEP, words, safe_step=safe, step=row.id))
+
+    # the rest
+
+    def _recover(self) -> None:
+        journal = self._attempt.store.journal
+        opened = [gesture for gesture in journal.gestures(self.id) if gesture.state in OPEN_GESTURE_STATES]
+        for gesture in opened:
+            question = self._question_of(gesture)
+            if question is not None and question.kind is QuestionKind.ALREADY_THERE:
+                raise WaitingForPerson(question.words, question.id)
+            try:
+                case = case_of(self._attempt, gesture)
+            except UnknownKind:
+                case = None
+            Recovery(self._attempt, gesture, case).settle()
+        if self._attempt.options.only_look:
+            return
+        self._attempt.channel.ask("disarm")
+        self._replay = _replay(self._attempt)
+
+    def _question_of(self, gesture: GestureRow) -> QuestionRow | None:
+        questions = self._attempt.store.inbox.questions(self.id, open_only=True)
+        return next((question for question in questions if question.gesture_id == gesture.id), None)
+
+    def _approve(self, words: str, calls: list[StepCall[T]]) -> list[StepCall[T]]:
+        raise_if_dropped()
+        listed = [{"step": call.step.name, "arguments": call.canonical, "words": call.words} for call in calls]
+        if not listed:
+            return []
+        bound = digest(canonical({"words": words, "calls": listed}))
+        for question in self._attempt.store.inbox.questions(self.id):
+            if question.kind is QuestionKind.APPROVAL and json.loads(question.details).get("bound") == bound:
+                if question.answer is Answer.APPROVE:
+                    return calls
+                if question.answer is Answer.REFUSE:
+                    return []
+        asked = Asked(
+            kind=QuestionKind.APPROVAL,
+            words=words,
+            reasons=tuple(call.words for call in calls),
+            details={"bound": bound, "calls": listed},
+            safe_step="Nothing has been sent. Approve or refuse exactly these calls.",
+        )
+        self._wait(asked)
+
+    def _changed(self, ask: Callable[[], T], bookmark: str = "") -> T:
+        """Put a `TaskChanged` before a person, with both calls side by side."""
+        try:
+            return ask()
+        except TaskChanged as changed:
+            stored = self._replay.awaited
+            asked = Asked(
+                kind=QuestionKind.TASK_CHANGED,
+                words=f"The task has changed. The journal expects {changed.stored}; the task asks for {changed.asked}.",
+                details={"asked": bookmark, "stored": stored.bookmark if stored else ""},
+                safe_step="Answer map if both are the same work, make if the stored one need not be asked for, or abandon.",
+                step=stored.id if stored else None,
+            )
+            question = self._attempt.store.inbox.ask(self._attempt.lease, asked)
+            raise TaskChanged(changed.asked, changed.stored, question.id) from None
+
+    def _answered(self, step: str, kind: QuestionKind) -> bool:
+        """Whether a person has answered that kind of question for the step in a way that lets it go on."""
+        return any(
+            question.step_id == step and question.kind is kind and question.state is QuestionState.ANSWERED
+            for question in self._attempt.store.inbox.questions(self.id)
+        )
+
+    def _wait(self, asked: Asked) -> Any:
+        question = self._attempt.store.inbox.ask(self._attempt.lease, asked)
+        self._attempt.tell("question", question.words, question=question.id, reasons=list(asked.reasons))
+        raise WaitingForPerson(asked.words, question.id)
+
+
+_NOTHING: Any = None
+_FACTS: dict[str, type[Fact]] = {fact.__name__: fact for fact in (Refused, Rejected, NotHappened)}
+
+
+def _identity(call: StepCall[Any]) -> str:
+    return f"{call.step.name}@{call.step.version}"
+
+
+def _replay(attempt: Attempt) -> Replay:
+    journal, run = attempt.store.journal, attempt.lease.run
+    made = {gesture.step_id for gesture in journal.gestures(run) if gesture.state in MADE_GESTURE_STATES}
+    mapped: dict[str, str] = {}
+    let_go: set[str] = set()
+    for question in attempt.store.inbox.questions(run):
+        details = json.loads(question.details)
+        if question.kind is QuestionKind.TASK_CHANGED and question.answer is Answer.MAP:
+            mapped[details["asked"]] = details["stored"]
+        elif question.kind is QuestionKind.TASK_CHANGED and question.answer is Answer.MAKE:
+            let_go.add(details["stored"])
+    return Replay(journal.steps(run), made, mapped, let_go)
+
+
+def _status(gesture: GestureRow) -> int:
+    facts = json.loads(gesture.wire or "{}").get("facts", [])
+    return next((fact["status"] for fact in facts if fact["declared"] and fact["status"]), 0)
+
+
+def _fact_json(fact: Fact) -> dict[str, Any]:
+    kept = {name: value for name, value in vars(fact).items() if name != "_stop"}
+    if isinstance(fact, Refused):
+        return {"fact": "Refused", "words": fact.words, "because": fact.because}
+    return {"fact": type(fact).__name__, **kept}
+
+
+def _fact(stored: dict[str, Any]) -> Fact:
+    kind = _FACTS[stored.pop("fact")]
+    return kind(**stored)
+
+
+def _by_person(gesture: GestureRow) -> bool:
+    return any(str(proof).startswith("answer to ") for proof in json.loads(gesture.proven_by or "[]"))
+
+
+def _is_harmless(write: str, patterns: Sequence[str]) -> bool:
+    from browser_agent.sends import matches_request
+
+    method, _, address = write.partition(" ")
+    return any(matches_request(pattern, method, address) for pattern in patterns)
+
+
+__all__ = ["OutcomeUnknown", "Run", "suppress"]

@@ -1,0 +1,386 @@
+"""The keeper: owns the Chromium and the gate, starts the worker, sees its death, and lets it be followed by another.
+
+It never runs task code. A worker's death is known at once (its line and its process end); what it left at the gate is
+refused, the run is taken over with attempt + 1, and the next worker begins by looking. What may never happen here: a
+write let go for a worker that is dead or superseded; a conclusion from a browser that was not seen dead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from playwright.async_api import async_playwright
+from pydantic import TypeAdapter
+
+from browser_agent import processes
+from browser_agent.browser.chromium import BrowserId, Chromium, ChromiumSilent
+from browser_agent.browser.held import HeldBrowser, free_a_hanging_page
+from browser_agent.channel import Message
+from browser_agent.clock import new_id
+from browser_agent.errors import InOtherHands, Superseded
+from browser_agent.keeping import Ended, Event, KillAt, Options, Tell
+from browser_agent.processes import ProcessId
+from browser_agent.records import AttemptRow
+from browser_agent.states import Point, QuestionKind, RunState
+from browser_agent.store import Asked, Lease, Store
+from browser_agent.wire import NOTHING_SEEN, WireReport
+
+__all__ = ["Ended", "Event", "KillAt", "Options", "keep", "look"]
+
+BEAT_SECONDS = 5.0
+GRACE_SECONDS = 10.0
+"""How long a worker may take to leave after it has said its last word, before it is ended."""
+_PROCESS = TypeAdapter(ProcessId)
+_BROWSER = TypeAdapter(BrowserId)
+
+
+def keep(store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None) -> Ended:
+    """Keep a run until it ends, waits for a person, or is stopped by Ctrl-C (the gesture in hand is finished first).
+
+    Args:
+        store: where the run is written.
+        run: its id.
+        options: see `Options`.
+        tell: called with each event, from this thread.
+
+    Raises:
+        UnknownName: no such run.
+        NotAllowed: the run has ended for good.
+        InOtherHands: a living keeper works on it.
+        ChromiumNotFound, ChromiumDidNotStart: there is no browser to work with.
+    """
+    return asyncio.run(_Keeper(store, run, options or Options(), tell).keep())
+
+
+def look(store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None) -> Ended:
+    """Look once more at what is in doubt, and do nothing else: `keep` with `only_look`."""
+    asked = options or Options()
+    return keep(store, run, Options(headed=asked.headed, only_look=True, chromium=asked.chromium), tell)
+
+
+class _Keeper:
+    """One run being kept."""
+
+    def __init__(self, store: Store, run: str, options: Options, tell: Tell) -> None:
+        self._store, self._run, self._options, self._tell_out = store, run, options, tell
+        self._kill_at = options.kill_at
+        self._gestures: list[str] = []  # in the order of their arming, for `kill_at`
+        self._reports: dict[str, WireReport] = {}  # of browsers that have ended
+        self._held: HeldBrowser | None = None
+        self._worker: ProcessId | None = None
+        self._stopping = False
+
+    async def keep(self) -> Ended:
+        previous = await asyncio.to_thread(self._last_attempt)
+        self._lease = await asyncio.to_thread(self._claim, previous)
+        with _interrupts(self._asked_to_stop):
+            async with async_playwright() as playwright:
+                self._playwright = playwright
+                await self._first_browser(previous)
+                beats = asyncio.create_task(self._beat())
+                try:
+                    await self._attempts()
+                finally:
+                    beats.cancel()
+                    await self._end_browser()
+                    await asyncio.to_thread(self._store.leases.end_attempt, self._lease, "its keeper has ended")
+        return await asyncio.to_thread(self._ended)
+
+    # taking over
+
+    def _last_attempt(self) -> AttemptRow | None:
+        attempts = self._store.leases.attempts(self._store.leases.run(self._run).id)
+        return attempts[-1] if attempts else None
+
+    def _claim(self, previous: AttemptRow | None) -> Lease:
+        here = previous is not None and previous.host == socket.gethostname()
+        over = previous is not None and (previous.ended is not None or (here and not _lives(previous.keeper)))
+        if previous is not None and here and not over:
+            raise InOtherHands(
+                f"Run {self._run} is kept by process {json.loads(previous.keeper)['pid']}. Nothing was done."
+            )
+        return self._store.leases.claim(self._run, keeper=_own(), keeper_dead=over)
+
+    async def _first_browser(self, previous: AttemptRow | None) -> None:
+        """Take the browser of a dead keeper over if it still lives, so that its page can be read; end all others.
+
+        If the old worker still lives, its browser is ended before it: a paused request would be let go by its death
+        (measured).
+        """
+        earlier = await asyncio.to_thread(self._store.leases.attempts, self._run)
+        here = [row for row in earlier if row.host == socket.gethostname() and row.number < self._lease.attempt]
+        for row in here:
+            chromium = Chromium(_BROWSER.validate_json(row.browser)) if row.browser else None
+            adopt = previous is not None and row.number == previous.number and row.ended is None
+            if chromium is not None and (not adopt or _lives(row.worker) or not chromium.alive()):
+                await asyncio.to_thread(chromium.end)
+            await asyncio.to_thread(_end_process, row.worker)
+            if chromium is not None and chromium.alive():
+                self._held = await self._attach(chromium)
+                if self._held is None:
+                    await asyncio.to_thread(chromium.end)
+            if row.ended is None:
+                old = Lease(self._run, row.number, "")
+                await asyncio.to_thread(self._store.leases.end_attempt, old, "its keeper died")
+
+    async def _attach(self, chromium: Chromium) -> HeldBrowser | None:
+        doors = {"release": self._release, "reach": self._reach}
+        held = await HeldBrowser.attach(self._playwright, chromium, **doors)
+        if held is None:
+            with suppress(ChromiumSilent):
+                free_a_hanging_page(chromium)
+                held = await HeldBrowser.attach(self._playwright, chromium, **doors)
+        return held
+
+    async def _start_browser(self, state: dict[str, Any]) -> HeldBrowser:
+        profile = self._store.path.with_suffix(".browsers") / new_id(self._run, 4)
+        return await HeldBrowser.start(
+            self._playwright,
+            profile,
+            headed=self._options.headed,
+            extra=self._options.chromium,
+            state=state,
+            release=self._release,
+            reach=self._reach,
+        )
+
+    # attempts
+
+    async def _attempts(self) -> None:
+        while True:
+            how = await self._attempt()
+            await asyncio.to_thread(self._store.leases.end_attempt, self._lease, how)
+            run = await asyncio.to_thread(self._store.leases.run, self._run)
+            if run.state is not RunState.RUNNING or run.attempt != self._lease.attempt:
+                return
+            if self._stopping or self._lease.attempt >= self._options.attempts:
+                await asyncio.to_thread(self._give_up, how)
+                return
+            self._say("worker_died", f"The worker died ({how}). Another one looks what its last gesture did.")
+            claim = self._store.leases.claim
+            self._lease = await asyncio.to_thread(claim, self._run, keeper=_own(), keeper_dead=True)
+
+    async def _attempt(self) -> str:
+        """Run one worker to its end, and say in words how it ended."""
+        ours, theirs = socket.socketpair()
+        worker = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "browser_agent.worker",
+            str(theirs.fileno()),
+            pass_fds=[theirs.fileno()],
+            stdin=asyncio.subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the keeper alone
+        )
+        theirs.close()
+        self._worker = processes.identify(worker.pid)
+        reader, self._writer = await asyncio.open_connection(sock=ours, limit=2**24)
+        await self._say_to_worker({"work": self._order()})
+        try:
+            await self._serve(reader)
+        finally:
+            if self._held is not None:
+                self._held.gate.refuse("the worker is dead")
+            with suppress(TimeoutError):
+                await asyncio.wait_for(worker.wait(), GRACE_SECONDS)
+            if self._worker is not None:
+                await asyncio.to_thread(processes.end, [self._worker])
+            code = await worker.wait()
+            self._writer.close()
+            if self._held is not None:
+                await self._held.dismiss_dialogs()
+        return f"ended by signal {-code}" if code < 0 else f"exit code {code}"
+
+    def _order(self) -> Message:
+        options = {**asdict(self._options), "kill_at": str(self._kill_at) if self._kill_at else None}
+        return {"store": str(self._store.path), "lease": asdict(self._lease), "options": options}
+
+    async def _serve(self, reader: asyncio.StreamReader) -> None:
+        """Answer the worker until its line ends."""
+        while line := await reader.readline():
+            message = json.loads(line)
+            if "tell" in message:
+                self._heard(message["tell"])
+                continue
+            try:
+                reply = await self._answers[message.pop("ask")](self, **message)
+            except Exception as error:  # the worker must learn it, whatever it is
+                reply = {"error": f"{type(error).__name__}: {error}"}
+            await self._say_to_worker(reply)
+
+    # what the worker may ask
+
+    async def _hello(self, driver: int) -> Message:
+        facts = {
+            "worker": _PROCESS.dump_json(self._worker).decode(),
+            "driver": _PROCESS.dump_json(processes.identify(driver)).decode(),
+        }
+        await asyncio.to_thread(self._store.leases.note, self._lease, **facts)
+        return {}
+
+    async def _browser(self) -> Message:
+        """The living browser, or a new one with the same session."""
+        if self._held is None or not self._held.chromium.alive():
+            state = (await self._end_browser())["state"]
+            self._held = await self._start_browser(state)
+        text = _BROWSER.dump_json(self._held.identity).decode()
+        await asyncio.to_thread(self._store.leases.note, self._lease, browser=text)
+        return {"endpoint": self._held.chromium.endpoint}
+
+    async def _browser_lives(self) -> Message:
+        return {"alive": self._held is not None and self._held.chromium.alive()}
+
+    async def _end_browser(self) -> Message:
+        """End the browser and see it dead; its session stays in memory for the next one."""
+        if self._held is None:  # all earlier ones were seen dead when the run was taken over
+            return {"dead_at": datetime.now(UTC).isoformat(), "state": {}}
+        state = await self._held.state()
+        dead_at = await self._held.end()
+        self._reports.update(self._held.gate.reports())
+        return {"dead_at": dead_at.isoformat(), "state": state}
+
+    async def _state(self) -> Message:
+        return {"state": await self._held.state() if self._held is not None else {}}
+
+    async def _arm(self, gesture: str, sends: str | None) -> Message:
+        if self._held is None:
+            return {"guarded": False}
+        await self._held.state()
+        self._gestures.append(gesture)
+        return {"guarded": await self._held.gate.arm(gesture, sends)}
+
+    async def _pause(self, words: str) -> Message:
+        await asyncio.to_thread(input, f"{words}: press Enter to make it. ")
+        return {}
+
+    async def _disarm(self) -> Message:
+        if self._held is not None:
+            await self._held.gate.disarm()
+        return {}
+
+    async def _report(self, gesture: str) -> Message:
+        reports = {**self._reports, **(self._held.gate.reports() if self._held is not None else {})}
+        report = reports.get(gesture, NOTHING_SEEN)
+        return {"report": report.model_dump(mode="json")}
+
+    _answers: dict[str, Callable[..., Awaitable[Message]]] = {
+        "hello": _hello,
+        "browser": _browser,
+        "browser_lives": _browser_lives,
+        "end_browser": _end_browser,
+        "state": _state,
+        "arm": _arm,
+        "disarm": _disarm,
+        "report": _report,
+        "pause": _pause,
+    }
+
+    # at the wire
+
+    async def _release(self, gesture: str, method: str, address: str) -> None:
+        if self._worker is None or not processes.alive(self._worker):
+            raise Superseded(self._run, self._lease.attempt)
+        await asyncio.to_thread(self._store.journal.release, self._lease, gesture, method, address)
+
+    async def _reach(self, point: Point, gesture: str) -> None:
+        if self._kill_at is None or self._kill_at.point is not point or self._worker is None:
+            return
+        if len(self._gestures) == self._kill_at.gesture and self._gestures[-1] == gesture:
+            self._kill_at = None
+            await asyncio.to_thread(_end_one, self._worker)
+
+    # the rest
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            try:
+                await asyncio.to_thread(self._store.leases.beat, self._lease)
+            except Superseded:
+                if self._held is not None:
+                    self._held.gate.refuse("another attempt owns the run")
+                if self._worker is not None:
+                    await asyncio.to_thread(processes.end, [self._worker])
+                return
+
+    def _asked_to_stop(self) -> None:
+        """First Ctrl-C: finish the gesture in hand. Second: end the worker; the next resume looks."""
+        if self._stopping and self._worker is not None:
+            processes.end([self._worker])
+            return
+        self._stopping = True
+        self._say("stopping", "Stopping after the gesture in hand. Ctrl-C again ends the worker at once.")
+        asyncio.get_running_loop().create_task(self._say_to_worker({"stop": True}))
+
+    async def _say_to_worker(self, message: Message) -> None:
+        with suppress(OSError):  # a dead worker is seen by the end of its line
+            self._writer.write(json.dumps(message).encode() + b"\n")
+            await self._writer.drain()
+
+    def _heard(self, facts: Message) -> None:
+        if facts.get("kind") == "killed_itself":
+            self._kill_at = None
+        self._tell_out(Event(facts["kind"], facts["words"], self._run, self._lease.attempt, facts.get("details", {})))
+
+    def _say(self, kind: str, words: str, **details: Any) -> None:
+        self._tell_out(Event(kind, words, self._run, self._lease.attempt, details))
+
+    def _give_up(self, how: str) -> None:
+        if self._stopping:
+            self._store.leases.end(self._lease, RunState.STOPPED, ended_by="ended by Ctrl-C; a resume looks first")
+            return
+        words = f"The worker of run {self._run} has died {self._lease.attempt} times ({how} the last time)."
+        safe = f"Find out why it dies, then: browser-agent resume {self._run}. It begins by looking."
+        self._store.inbox.ask(self._lease, Asked(QuestionKind.ATTEMPTS, words, safe_step=safe))
+        self._store.leases.end(self._lease, RunState.NEEDS_ATTENTION, ended_by=words)
+
+    def _ended(self) -> Ended:
+        run = self._store.leases.run(self._run)
+        questions = tuple(row.id for row in self._store.inbox.questions(self._run, open_only=True))
+        return Ended(run.id, run.state, run.ended_by or "", run.result, questions, run.attempt)
+
+
+class _interrupts:
+    """SIGINT and SIGTERM call back in the loop instead of ending it; only possible in the main thread."""
+
+    def __init__(self, asked: Callable[[], None]) -> None:
+        self._asked = asked
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(number, self._asked)
+
+    def __exit__(self, *_: object) -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().remove_signal_handler(number)
+
+
+def _own() -> str:
+    return _PROCESS.dump_json(processes.own_id()).decode()
+
+
+def _lives(process: str | None) -> bool:
+    return process is not None and process != "null" and processes.alive(_PROCESS.validate_json(process))
+
+
+def _end_process(process: str | None) -> None:
+    if _lives(process):
+        processes.end([_PROCESS.validate_json(process or "")])
+
+
+def _end_one(process: ProcessId) -> None:
+    os.kill(process.pid, signal.SIGKILL)
+    processes.end([process])

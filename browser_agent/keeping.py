@@ -1,0 +1,87 @@
+"""What the keeper is asked for and what it says: plain data, shared with the command line.
+
+Knows nothing of processes or browsers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from browser_agent.errors import Misuse
+from browser_agent.states import Point, RunState
+
+
+@dataclass(frozen=True)
+class KillAt:
+    """End the worker with SIGKILL at that point of the run's Nth gesture, once: to see that a task survives it."""
+
+    point: Point
+    gesture: int = 1
+
+    @classmethod
+    def parse(cls, text: str) -> KillAt:
+        """Read `POINT[:N]`, such as `released:2`; `Misuse` if it is not of that form."""
+        point, _, number = text.partition(":")
+        try:
+            return cls(Point(point.replace("-", "_")), int(number or 1))
+        except ValueError as error:
+            points = ", ".join(str(known) for known in Point)
+            raise Misuse(
+                f"{text!r} is not a point to end the worker at. Write POINT or POINT:N, with one of: {points}."
+            ) from error
+
+    def __str__(self) -> str:
+        return f"{self.point}:{self.gesture}"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run is kept.
+
+    Args:
+        headed: show the browser.
+        slow_mo_ms: wait that long before every call of the page.
+        pause_before_gesture: wait for Enter before each gesture (headed work).
+        keep_looking_seconds: how long an open question keeps looking by itself before the run waits for a person.
+        attempts: how often a worker's death is followed by another attempt, before a person is asked.
+        kill_at: see `KillAt`.
+        only_look: look once at the open question and at nothing else; no step is run.
+        chromium: extra arguments for Chromium.
+    """
+
+    headed: bool = False
+    slow_mo_ms: float = 0
+    pause_before_gesture: bool = False
+    keep_looking_seconds: float = 60.0
+    attempts: int = 5
+    kill_at: KillAt | None = None
+    only_look: bool = False
+    chromium: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened in a run, for a person who is watching."""
+
+    kind: str
+    words: str
+    run: str
+    attempt: int
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+Tell = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """Where a run stands when its keeper lets go of it."""
+
+    run: str
+    state: RunState
+    words: str
+    result: str | None = None
+    questions: tuple[str, ...] = ()
+    attempts: int = 0

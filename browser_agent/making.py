@@ -1,0 +1,290 @@
+"""The pipeline of one gesture: intent written -> fence checked -> made once -> settled by its proof.
+
+A gesture is written down before the browser is touched, and touched only while the lease holds and the gate stands.
+What settles it is its proof, never the fact that a call returned. What may never happen here: a second input for one
+intent; an outcome without what was seen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import Error
+from pydantic import TypeAdapter
+
+from browser_agent.attempt import Attempt
+from browser_agent.browser.evidence import Picture
+from browser_agent.browser.pictures import NotAPicture, what_changed
+from browser_agent.errors import Refused, StoreUnusable, UnknownName, WaitingForPerson
+from browser_agent.gestures import Gesture
+from browser_agent.looking import Case, Looked, Looker, observe
+from browser_agent.records import GestureRow, StepRow
+from browser_agent.recovery import Recovery, last_confirmed
+from browser_agent.rules import never_sent, nothing_left, rejection, was_refused
+from browser_agent.states import GestureState, Point, QuestionKind
+from browser_agent.store import Asked, Intent
+from observers import Observation, Site, already_there, new_matches
+
+LOOK_EVERY_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8)
+_BASELINE = TypeAdapter(tuple[Observation | None, ...])
+
+
+@dataclass(frozen=True)
+class Making:
+    """Makes the next gesture of a step.
+
+    Args:
+        attempt: the attempt that makes it.
+        step: the step's row.
+        site: the site that the step changes.
+        earlier: the step's gestures so far, all settled.
+        ordinal: which gesture of the run it is, from 1.
+    """
+
+    attempt: Attempt
+    step: StepRow
+    site: Site | None
+    earlier: Sequence[GestureRow]
+    ordinal: int
+
+    def make(self, gesture: Gesture[Any]) -> GestureRow:
+        """Make the gesture and settle it.
+
+        Returns:
+            Its row: happened, not_happened, refused or rejected.
+
+        Raises:
+            ProofTooThin: its proof could never supply the step's value; nothing was written or made.
+            OutcomeUnknown, WaitingForPerson: a question waits.
+            Superseded: another attempt owns the run.
+        """
+        gesture.check()
+        baseline = self._baseline(gesture)
+        row = self._intend(gesture, baseline)
+        case = Case(row.id, row.words, gesture.proof, baseline, self.site)
+        late = self._settled_late(case, row) or self._already_there(case, row)
+        if late is not None:
+            return late
+        with self.attempt.acting.dialogs_in_order([accept.matches for accept in gesture.dialogs]):
+            settled = self._dispatch(gesture, case, row)
+        self.attempt.reach(Point.SETTLED, self.ordinal)
+        return settled
+
+    # before anything is made
+
+    def _baseline(self, gesture: Gesture[Any]) -> tuple[Observation | None, ...]:
+        """What the observers saw before the step's FIRST gesture."""
+        if self.earlier:
+            return _BASELINE.validate_json(self.earlier[0].baseline or "[]")
+        return observe(self.attempt, gesture.proof)
+
+    def _intend(self, gesture: Gesture[Any], baseline: tuple[Observation | None, ...]) -> GestureRow:
+        box = _box(gesture)
+        picture = self.attempt.acting.picture()
+        stored = gesture.stored()
+        intent = Intent(
+            kind=gesture.kind,
+            words=gesture.intent,
+            intent=json.dumps(stored),
+            site=self.site.name if self.site else None,
+            account=self.site.account if self.site else None,
+            sends=gesture.sends,
+            baseline=_BASELINE.dump_json(baseline).decode(),
+            before=picture.kept if isinstance(picture, Picture) else None,
+            target_box=json.dumps(box) if box else None,
+        )
+        self.attempt.reach(Point.BEFORE_INTENT, self.ordinal)
+        row = self.attempt.store.journal.intend(self.attempt.lease, self.step, len(self.earlier) + 1, intent)
+        self.attempt.reach(Point.INTENT, self.ordinal)
+        return row
+
+    def _settled_late(self, case: Case, row: GestureRow) -> GestureRow | None:
+        """A match found just before a gesture is made again settles the earlier one: nothing is made."""
+        if not any(gesture.state is GestureState.NOT_HAPPENED for gesture in self.earlier):
+            return None
+        if any(_by_person(gesture) for gesture in self.earlier):  # a person has said what to make of what is there
+            return None
+        looked = Looker(self.attempt, case).look(self.attempt.wire(row.id))
+        pairs = zip(looked.observations, case.baseline, strict=True)
+        found = [match for seen, before in pairs for match in new_matches(seen, before)]
+        if not found:
+            return None
+        if not looked.happened:
+            self._ask(row, case, "It was not there, and something that may be it is there now", looked)
+        words = "found just before it would have been made again: an earlier gesture of this step has taken effect late"
+        return self._happened(row, looked, (words,))
+
+    def _already_there(self, case: Case, row: GestureRow) -> GestureRow | None:
+        """A unique key that is there before the first gesture: nothing is made, a person says what it means."""
+        counting = [(seen, watch) for seen, watch in zip(case.baseline, case.proof, strict=True) if watch.counts]
+        there = already_there([seen for seen, _ in counting], [watch for _, watch in counting])
+        if self.earlier or not there:
+            return None
+        self._ask(row, case, "What this step would make is there already", None, [match.identity for match in there])
+        return None
+
+    def _ask(self, row: GestureRow, case: Case, why: str, looked: Looked | None, matches: Sequence[str] = ()) -> None:
+        seen = looked.observations if looked else tuple(said for said in case.baseline if said is not None)
+        asked = Asked(
+            kind=QuestionKind.ALREADY_THERE,
+            words=f"{why}: {row.words}. Use it, or make another?",
+            reasons=(*matches, *(reason for said in seen for reason in said.reasons)),
+            evidence=tuple(kept.model_dump(mode="json") for said in seen for kept in said.evidence),
+            details={"values": _values(seen)},
+            last_confirmed=last_confirmed(self.attempt, row),
+            safe_step="answer happened: what is there is used; answer not-happened: another one is made",
+            step=row.step_id,
+            gesture=row.id,
+        )
+        values = _values(seen)
+        if values:
+            self.attempt.store.journal.note(self.attempt.lease, row.id, values=json.dumps(values))
+        question = self.attempt.store.inbox.ask(self.attempt.lease, asked)
+        self.attempt.tell("question", question.words, question=question.id, reasons=list(asked.reasons))
+        raise WaitingForPerson(asked.words, question.id)
+
+    # making it
+
+    def _dispatch(self, gesture: Gesture[Any], case: Case, row: GestureRow) -> GestureRow:
+        attempt, acting = self.attempt, self.attempt.acting
+        try:
+            gesture.wait_actionable(gesture.timeout * 1000)
+        except Refused as refused:
+            return self._refuse(row, refused.args[0])
+        if attempt.options.pause_before_gesture:
+            attempt.channel.ask("pause", words=gesture.intent)
+        if not attempt.channel.ask("arm", gesture=row.id, sends=gesture.sends)["guarded"]:
+            return self._refuse(row, "The gate cannot guard this browser (pooled connections cannot be closed).")
+        witness = acting.witness()
+        witness.arm()
+        attempt.store.journal.dispatch(attempt.lease, row.id, guarded=True)
+        attempt.reach(Point.DISPATCHING, self.ordinal)
+        attempt.tell("dispatching", gesture.intent, gesture=row.id)
+        log = None
+        try:
+            gesture.make(gesture.timeout * 1000)
+        except Error as error:
+            log, case.timed_out = error.message, True
+        attempt.reach(Point.INPUT, self.ordinal)
+        if log is not None and self._never_reached(gesture, row, log, witness.seen(), witness.answers()):
+            return self._refuse(row, "The input never reached the page.", log)
+        return self._settle(gesture, case, row)
+
+    def _never_reached(
+        self, gesture: Gesture[Any], row: GestureRow, log: str, seen: bool | None, answers: bool
+    ) -> bool:
+        alive = self.attempt.browser_lives()
+        refused = was_refused(gesture.kind, log, seen_in_page=seen, page_answers=answers, processes_alive=alive)
+        return refused and nothing_left(self.attempt.wire(row.id))
+
+    # settling it
+
+    def _settle(self, gesture: Gesture[Any], case: Case, row: GestureRow) -> GestureRow:
+        """Wait for the proof as a person would, for `settle` seconds; then it is in doubt, and recovery looks."""
+        looker = Looker(self.attempt, case)
+        until = self.attempt.clock.monotonic() + gesture.settle
+        waits = iter(LOOK_EVERY_SECONDS)
+        fresh = False
+        while self.attempt.browser_lives():
+            wire = self.attempt.wire(row.id)
+            if (no := rejection(wire, self.site.rejects if self.site else ())) is not None:
+                return self._reject(row, f"the site said no: {no}")
+            if never_sent(wire) is not None or (self.attempt.acting.dialogs and nothing_left(wire)):
+                break
+            looked = looker.look(wire, fresh=fresh)
+            if looked.happened:
+                return self._happened(row, looked)
+            if not looked.clear or self.attempt.clock.monotonic() > until:
+                break
+            fresh = any(fact.status is not None or fact.error is not None for fact in wire.released)
+            self.attempt.sleep(next(waits, LOOK_EVERY_SECONDS[-1]))
+        return self._doubt(case, row)
+
+    def _doubt(self, case: Case, row: GestureRow) -> GestureRow:
+        """The proof did not come. A dialog that nobody declared, with nothing sent, is a refusal."""
+        dialogs = list(self.attempt.acting.dialogs)
+        if dialogs and nothing_left(self.attempt.wire(row.id)):
+            self.attempt.end_browser()
+            return self._refuse(row, f"A dialog that is not declared came up and was dismissed: {dialogs[0]!r}.")
+        case.timed_out = True
+        return Recovery(self.attempt, self.attempt.store.journal.gesture(row.id), case).settle()
+
+    def _happened(self, row: GestureRow, looked: Looked, more: tuple[str, ...] = ()) -> GestureRow:
+        verdict = looked.verdict
+        settled = self.attempt.store.journal.move(
+            self.attempt.lease,
+            row.id,
+            GestureState.HAPPENED,
+            values=json.dumps(verdict.values),
+            count=verdict.count,
+            reasons=json.dumps([*more, *verdict.reasons]),
+            proven_by=looked.proven_by,
+            **self._closing_facts(row),
+        )
+        details = {"values": verdict.values, "reasons": [*more, *verdict.reasons], "gesture": row.id}
+        self.attempt.tell("settled", f"happened: {row.words}", outcome="happened", **details)
+        return settled
+
+    def _reject(self, row: GestureRow, because: str) -> GestureRow:
+        texts = self.attempt.acting.texts()
+        facts = {"reasons": json.dumps([because, *texts]), "proven_by": json.dumps(["wire"])}
+        self.attempt.tell("settled", f"rejected: {row.words}", outcome="rejected", reasons=[because], gesture=row.id)
+        return self._move(row, GestureState.REJECTED, **facts, **self._closing_facts(row))
+
+    def _refuse(self, row: GestureRow, because: str, log: str | None = None) -> GestureRow:
+        reasons = [because] if log is None else [because, _call_log(log)]
+        self.attempt.channel.ask("disarm")
+        self.attempt.tell("settled", f"refused: {row.words}", outcome="refused", reasons=[because], gesture=row.id)
+        return self._move(row, GestureState.REFUSED, reasons=json.dumps(reasons))
+
+    def _move(self, row: GestureRow, state: GestureState, **facts: Any) -> GestureRow:
+        return self.attempt.store.journal.move(self.attempt.lease, row.id, state, **facts)
+
+    def _closing_facts(self, row: GestureRow) -> dict[str, Any]:
+        """The picture after it, what changed, and what the wire said; the gate is opened again."""
+        wire = self.attempt.wire(row.id)
+        self.attempt.channel.ask("disarm")
+        facts: dict[str, Any] = {"wire": wire.model_dump_json() if wire.facts else None}
+        taken = self.attempt.acting.picture()
+        if isinstance(taken, Picture):
+            facts["after"] = taken.kept
+            facts["change"] = self._change(row.before, taken.kept)
+        return facts
+
+    def _change(self, before: str | None, after: str) -> str | None:
+        if before is None:
+            return None
+        artifacts = self.attempt.store.artifacts
+        try:
+            change = what_changed(artifacts.read(before)[0], artifacts.read(after)[0])
+        except (NotAPicture, UnknownName, StoreUnusable):
+            return None
+        box = change.box
+        return json.dumps({"ratio": change.ratio, "box": [box.left, box.top, box.right, box.bottom] if box else None})
+
+
+def _box(gesture: Gesture[Any]) -> list[float] | None:
+    try:
+        box = gesture.target.bounding_box(timeout=1000)
+    except Error:
+        return None
+    return [box["x"], box["y"], box["width"], box["height"]] if box else None
+
+
+def _values(observations: Sequence[Observation]) -> dict[str, str]:
+    """The values of what is there, if it is exactly one thing."""
+    matches = [match for seen in observations if seen.counts for match in seen.matches]
+    return dict(matches[0].values) if len(matches) == 1 else {}
+
+
+def _by_person(gesture: GestureRow) -> bool:
+    return any(str(proof).startswith("answer to ") for proof in json.loads(gesture.proven_by or "[]"))
+
+
+def _call_log(message: str) -> str:
+    """Playwright's call log without its first lines, which may quote what was filled in."""
+    _, found, log = message.partition("Call log:")
+    return f"call log:{log}" if found else "no call log"

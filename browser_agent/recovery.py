@@ -1,0 +1,278 @@
+"""Recovery: a gesture in doubt -> observers -> verdict -> move. The one way that a doubt is settled, by the same proof
+that settles it on a good day.
+
+Order (each step only if the one before has settled nothing): what write order and the gate prove; the page as it stands
+and fresh pages at once; end the browser and see it dead; wait until nothing can arrive late; look again from a new
+browser; conclude, or ask. Presence concludes at once, absence never before all its conditions hold. What may never
+happen here: a gesture, a reload, a doubt that is given another name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from browser_agent.attempt import Attempt
+from browser_agent.browser.evidence import Picture
+from browser_agent.errors import OutcomeUnknown
+from browser_agent.looking import SPACING_SECONDS, Case, Looked, Looker
+from browser_agent.records import GestureRow, QuestionRow
+from browser_agent.rules import Move, never_sent, next_move, nothing_left, rejection
+from browser_agent.states import GestureState, QuestionKind, QuestionState
+from browser_agent.store import Asked
+from browser_agent.wire import WireReport
+from observers import Outcome, UnknownKind
+from observers.observer import Observer
+
+BACK_OFF_SECONDS = (1.0, 2.0, 4.0, 8.0, 15.0)
+_FINAL = frozenset({GestureState.HAPPENED, GestureState.NOT_HAPPENED, GestureState.REFUSED, GestureState.REJECTED})
+
+
+def case_of(attempt: Attempt, row: GestureRow) -> Case:
+    """The stored gesture as a case to look at.
+
+    Raises:
+        UnknownKind: an observer of its proof is not known here.
+    """
+    from pydantic import TypeAdapter
+
+    from observers import Observation
+
+    intent = json.loads(row.intent)
+    proof = tuple(Observer.from_json(stored, sites=attempt.sites) for stored in intent["proof"])
+    baseline = TypeAdapter(tuple[Observation | None, ...]).validate_json(row.baseline or "[]")
+    site = attempt.sites.get(row.site or "")
+    return Case(row.id, row.words, proof, baseline, site, timed_out=True, dead_at=row.sender_dead_at)
+
+
+class Recovery:
+    """Settles one gesture in doubt, or ends in a question.
+
+    Args:
+        attempt: the attempt that looks.
+        row: the gesture as the journal holds it.
+        case: the gesture's proof; None if an observer of it is not known here.
+    """
+
+    def __init__(self, attempt: Attempt, row: GestureRow, case: Case | None) -> None:
+        self._attempt, self._row, self._case = attempt, row, case
+        self._looker = Looker(attempt, case) if case is not None else None
+        self._reasons: tuple[str, ...] = ()
+        self._evidence: list[dict[str, Any]] = []
+
+    def settle(self) -> GestureRow:
+        """Settle the gesture.
+
+        Returns:
+            The gesture's row in a final state.
+
+        Raises:
+            OutcomeUnknown: nothing proves it either way; a question waits.
+            Superseded: another attempt owns the run.
+        """
+        state = self._row.state
+        if state is GestureState.INTENT:
+            return self._move(
+                GestureState.REFUSED, reasons=["it was written down, but never dispatched (by write order)"]
+            )
+        if state is GestureState.DISPATCHING:
+            self._row = self._move(GestureState.IN_DOUBT)
+        if state is GestureState.ASKED:
+            return self._keep_looking(self._open_question())
+        self._attempt.tell("in_doubt", f"In doubt: {self._row.words}. Looking what it did.", gesture=self._row.id)
+        return self._by_the_wire() or self._by_looking() or self._ask()
+
+    # what needs no look
+
+    def _by_the_wire(self) -> GestureRow | None:
+        """What the gate proves: nothing left the browser, or the site's answer was a clean no."""
+        wire = self._attempt.wire(self._row.id)
+        self._note_wire(wire)
+        documented = self._case.site.rejects if self._case and self._case.site else ()
+        if (no := rejection(wire, documented)) is not None:
+            return self._move(GestureState.REJECTED, reasons=[f"the site said no: {no}"], proven_by=["wire"])
+        if nothing_left(wire):
+            self._see_dead()
+            why = "the gate stood from before the input, nothing passed it, and the browser was seen dead"
+            return self._move(GestureState.NOT_HAPPENED, reasons=[why], proven_by=["gate"])
+        if (fact := never_sent(wire)) is not None:
+            self._see_dead()
+            return self._move(GestureState.NOT_HAPPENED, reasons=[f"never sent: {fact}"], proven_by=["wire"])
+        return None
+
+    # looking
+
+    def _by_looking(self) -> GestureRow | None:
+        if self._looker is None:
+            return None
+        if self._case is not None and self._case.dead_at is None:
+            self._picture()
+            settled = self._concluded(self._look())
+            if settled is not None:
+                return settled
+            self._see_dead()
+        for seconds in self._waits():
+            settled = self._concluded(self._look())
+            if settled is not None:
+                return settled
+            self._attempt.sleep(seconds)
+        return self._concluded(self._look())
+
+    def _waits(self) -> Iterator[float]:
+        """Seconds to wait before the next look, until nothing can arrive late and two looks are far enough apart."""
+        assert self._case is not None
+        yield SPACING_SECONDS
+        back_off = iter(BACK_OFF_SECONDS)
+        while (safe := self._case.safe_from) is not None and (left := self._seconds_to(safe)) > 0:
+            self._attempt.tell(
+                "waiting", f"A late effect is possible for another {left:.0f} s; looking meanwhile.", seconds=left
+            )
+            yield min(left + 0.05, next(back_off, BACK_OFF_SECONDS[-1]))
+            self._attempt.check_stop()
+
+    def _seconds_to(self, moment: datetime) -> float:
+        return (moment - self._attempt.clock.now()).total_seconds()
+
+    def _look(self) -> Looked:
+        assert self._looker is not None
+        looked = self._looker.look(self._attempt.wire(self._row.id))
+        verdict = looked.verdict
+        self._reasons = (*verdict.reasons, *verdict.missing)
+        self._evidence = [kept.model_dump(mode="json") for seen in looked.observations for kept in seen.evidence]
+        return looked
+
+    def _concluded(self, looked: Looked) -> GestureRow | None:
+        """Settle the gesture if the look's verdict does; None while it is unknown or only a person can tell."""
+        verdict = looked.verdict
+        facts = {"reasons": list(verdict.reasons), "values": verdict.values, "count": verdict.count}
+        match next_move(verdict.outcome, clear=looked.clear, made=0, again=0):
+            case Move.CARRY_ON:
+                return self._move(GestureState.HAPPENED, proven_by=json.loads(looked.proven_by), **facts)
+            case Move.MAKE_AGAIN:
+                ids = [kept for kept in looked.ids if kept]
+                return self._move(GestureState.NOT_HAPPENED, reasons=_absence_words(looked), proven_by=ids)
+            case Move.ASK:
+                return None
+
+    # asking
+
+    def _ask(self) -> GestureRow:
+        self._row = self._move(GestureState.UNKNOWN, reasons=list(self._reasons))
+        question = self._attempt.store.inbox.ask(self._attempt.lease, self._question())
+        self._attempt.tell("question", question.words, question=question.id, reasons=list(self._reasons))
+        return self._keep_looking(question)
+
+    def _question(self) -> Asked:
+        late = self._case.late_commit if self._case else None
+        reasons = self._reasons or ("no observer of its proof is known here; import the module that declares it",)
+        if late is None and self._case is not None and self._case.site is not None:
+            reasons += (_LATE_COMMIT_HELP.format(site=self._case.site.name),)
+        return Asked(
+            kind=QuestionKind.OUTCOME,
+            words=f"Did this happen: {self._row.words}?",
+            reasons=reasons,
+            evidence=tuple(self._evidence),
+            last_confirmed=last_confirmed(self._attempt, self._row),
+            safe_step=_SAFE_STEP.format(site=self._row.site or "the site", words=self._row.words),
+            earliest_safe=self._case.safe_from if self._case else None,
+            step=self._row.step_id,
+            gesture=self._row.id,
+        )
+
+    def _open_question(self) -> QuestionRow:
+        questions = self._attempt.store.inbox.questions(self._row.run_id, open_only=True)
+        found = next((row for row in questions if row.gesture_id == self._row.id), None)
+        if found is None:  # it was settled between two reads
+            raise OutcomeUnknown(self._row.words, "(answered)")
+        self._reasons = tuple(json.loads(found.reasons))
+        return found
+
+    def _keep_looking(self, question: QuestionRow) -> GestureRow:
+        """Look again with back-off, since proven presence needs no person; end as unknown when the time is over."""
+        until = self._attempt.clock.now() + timedelta(seconds=self._attempt.options.keep_looking_seconds)
+        back_off = iter(BACK_OFF_SECONDS)
+        while True:
+            answered = self._answered(question)
+            if answered is not None:
+                return answered
+            if self._looker is not None:
+                looked = self._look()
+                if looked.happened:
+                    settled = self._concluded(looked)
+                    self._attempt.store.inbox.close(self._attempt.lease, question.id, "a later look has proven it")
+                    assert settled is not None
+                    return settled
+            over = self._attempt.options.only_look or self._attempt.clock.now() >= until
+            if over or self._attempt.channel.stop_asked.is_set():
+                raise OutcomeUnknown(self._row.words, question.id, self._reasons)
+            self._attempt.sleep(next(back_off, BACK_OFF_SECONDS[-1]))
+
+    def _answered(self, question: QuestionRow) -> GestureRow | None:
+        if self._attempt.store.inbox.question(question.id).state is QuestionState.OPEN:
+            return None
+        row = self._attempt.store.journal.gesture(self._row.id)
+        if row.state not in _FINAL:
+            raise OutcomeUnknown(self._row.words, question.id, ("the run was abandoned by a person",))
+        return row
+
+    # small acts
+
+    def _see_dead(self) -> None:
+        """End the browser that made the gesture, see it dead, and write down when."""
+        dead_at = self._attempt.end_browser()
+        self._attempt.store.journal.note(self._attempt.lease, self._row.id, sender_dead_at=dead_at)
+        if self._case is not None:
+            self._case.dead_at = dead_at
+
+    def _picture(self) -> None:
+        """A picture of the page as it stands after the interruption, before anything else is done to it."""
+        taken = self._attempt.acting.picture()
+        if isinstance(taken, Picture):
+            self._attempt.store.journal.note(self._attempt.lease, self._row.id, after=taken.kept)
+
+    def _note_wire(self, wire: WireReport) -> None:
+        if wire.facts:
+            self._attempt.store.journal.note(self._attempt.lease, self._row.id, wire=wire.model_dump_json())
+
+    def _move(self, state: GestureState, **facts: Any) -> GestureRow:
+        columns = {name: json.dumps(fact) if isinstance(fact, list | dict) else fact for name, fact in facts.items()}
+        row = self._attempt.store.journal.move(self._attempt.lease, self._row.id, state, **columns)
+        if state in _FINAL:
+            words = f"{state.replace('_', ' ')}: {row.words}"
+            details = {"values": facts.get("values"), "reasons": facts.get("reasons", [])}
+            self._attempt.tell("settled", words, outcome=str(state), gesture=row.id, **details)
+        return row
+
+
+_SAFE_STEP = (
+    "Look at {site} yourself for: {words}. If it is there, answer happened. If it is not, answer not-happened; "
+    "the run then makes it as a new gesture. If you cannot tell, leave the question open: it keeps looking."
+)
+_LATE_COMMIT_HELP = (
+    "how late {site} may still carry a request out is not declared: it is its request time-out plus what proxies and "
+    "job queues before it may add; declare it as late_commit of the site, and an absence can be proven by itself"
+)
+
+
+def last_confirmed(attempt: Attempt, row: GestureRow) -> str:
+    """The last change of the run that is known to have happened, in words."""
+    happened = [g for g in attempt.store.journal.gestures(row.run_id) if g.state is GestureState.HAPPENED]
+    if not happened:
+        return "none in this run"
+    values = json.loads(happened[-1].values or "{}")
+    told = ", ".join(f"{name} = {value}" for name, value in values.items())
+    return happened[-1].words + (f" ({told})" if told else "")
+
+
+def _absence_words(looked: Looked) -> list[str]:
+    seen = [
+        f"{said.observer}: not there, and every condition of absence holds"
+        for said in looked.observations
+        if said.complete
+    ]
+    return [*looked.verdict.reasons, *seen]
+
+
+__all__ = ["Outcome", "Recovery", "UnknownKind", "case_of", "last_confirmed"]

@@ -1,0 +1,117 @@
+"""Pure decisions: what may be concluded from what was seen, and what may be done next.
+
+Each function only says; its one caller acts. Knows nothing of databases, pictures or browsers. What may never happen
+here: a doubt that is renamed into "not happened", or a gesture that is made again without a proven absence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import assert_never
+
+from browser_agent.wire import WireFact, WireReport
+from observers import Outcome
+
+REJECTED_STATUSES = frozenset({400, 401, 402, 403, 404, 405, 406, 411, 413, 414, 415, 422, 428, 431})
+"""A clean no: the request was understood and not carried out (RFC 9110, 15.5). 402: no by the business."""
+
+MAY_BE_DECLARED = frozenset({408, 409, 423, 425, 429, 500, 502, 503, 504})
+"""Says nothing by itself; a site may document one of them as refused before execution."""
+
+NEVER_SENT_ERRORS = (
+    "net::ERR_CONNECTION_REFUSED",
+    "net::ERR_NAME_NOT_RESOLVED",
+    "net::ERR_ADDRESS_UNREACHABLE",
+    "net::ERR_INTERNET_DISCONNECTED",
+    "net::ERR_CERT_",
+)
+"""The connection was never made. Only under the guard: otherwise it may be the error of the browser's second copy."""
+
+
+class Move(StrEnum):
+    """What is done after a verdict."""
+
+    CARRY_ON = "carry_on"
+    MAKE_AGAIN = "make_again"
+    ASK = "ask"
+
+
+def next_move(outcome: Outcome, *, clear: bool, made: int, again: int) -> Move:
+    """What follows from a verdict.
+
+    Args:
+        outcome: of the last gesture of the step.
+        clear: no contradiction, and not more effects than one.
+        made: gestures that the step has made so far.
+        again: how many further gestures it may make after proven absences.
+    """
+    match outcome:
+        case Outcome.happened:
+            return Move.CARRY_ON if clear else Move.ASK
+        case Outcome.not_happened:
+            return Move.MAKE_AGAIN if made <= again else Move.ASK
+        case Outcome.unknown:
+            return Move.ASK
+        case _:
+            assert_never(outcome)
+
+
+def was_refused(kind: str, log: str, *, seen_in_page: bool | None, page_answers: bool, processes_alive: bool) -> bool:
+    """Whether an input call that raised is known not to have reached the page.
+
+    Args:
+        kind: the gesture's kind.
+        log: the full call log of the error, never a tail of it.
+        seen_in_page: the witness saw a trusted event since arming; None = the witness could not be read.
+        page_answers: a round trip to the page AFTER the call ended was answered (queued input fires late: measured).
+        processes_alive: browser and driver were seen alive by pid after the call.
+    """
+    if seen_in_page is not False or not page_answers or not processes_alive:
+        return False
+    lines = [line.strip().removeprefix("-").strip() for line in log.splitlines()]
+    if any(line.startswith("performing") for line in lines):
+        return False
+    match kind:
+        case "click":
+            return True
+        case "press":
+            return not any("locator resolved to" in line for line in lines)
+        case _:  # no tested row: in doubt from `dispatching` on
+            return False
+
+
+def nothing_left(report: WireReport) -> bool:
+    """Whether nothing of the gesture can have left the browser: the gate stood throughout and let nothing go.
+
+    Holds only together with the death of the browser or the refusal of what is still held.
+    """
+    return report.armed and not report.released and not report.sockets and not report.workers
+
+
+def _declared_alone(report: WireReport) -> WireFact | None:
+    """The declared commit request, if it is the only one of its kind, guarded, with no other write let go."""
+    declared = [fact for fact in report.released if fact.declared]
+    return declared[0] if report.guarded and len(declared) == 1 else None
+
+
+def rejection(report: WireReport, documented: Sequence[int] = ()) -> WireFact | None:
+    """The declared commit request whose answer is a clean no, if there is one.
+
+    Args:
+        report: what the gate saw.
+        documented: statuses that the site documents as refused before execution.
+    """
+    fact = _declared_alone(report)
+    if fact is None or fact.status is None:
+        return None
+    no = fact.status in REJECTED_STATUSES or (fact.status in documented and fact.status in MAY_BE_DECLARED)
+    return fact if no else None
+
+
+def never_sent(report: WireReport) -> WireFact | None:
+    """The declared commit request whose connection was never made, if that is all that was let go."""
+    fact = _declared_alone(report)
+    if fact is None or len(report.released) != 1 or fact.status is not None or fact.error is None:
+        return None
+    return fact if fact.error.startswith(NEVER_SENT_ERRORS) else None

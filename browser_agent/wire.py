@@ -1,0 +1,72 @@
+"""What the gate saw of a gesture's requests: plain frozen data that travels from the keeper to the worker.
+
+Addresses keep scheme, host and path; bodies, cookies and query values are never in it. Knows nothing of browsers.
+"""
+
+from __future__ import annotations
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that are declared not to change anything (RFC 9110, 9.2.1); all others are writes."""
+
+
+class WireFact(BaseModel):
+    """One request that was held at the gate.
+
+    `released` = let go after the fence; `refused` = never sent, and why; `status` and `location` = the first answer
+    to it; `error` = how it ended without one, in the browser's words.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    method: str
+    address: str
+    at: AwareDatetime
+    released: bool = False
+    refused: str | None = None
+    status: int | None = None
+    location: str | None = None
+    error: str | None = None
+    by_service_worker: bool = False
+    declared: bool = False  # it is the gesture's declared commit request
+
+    def __str__(self) -> str:
+        if self.refused is not None:
+            ended = f"refused at the gate ({self.refused})"
+        elif self.status is not None:
+            ended = f"answered {self.status}" + (f" to {self.location}" if self.location else "")
+        elif self.error is not None:
+            ended = f"no answer ({self.error})"
+        else:
+            ended = "no answer so far" if self.released else "held at the gate"
+        return f"{self.method} {self.address}: {ended}"
+
+
+class WireReport(BaseModel):
+    """All that the keeper knows of one gesture's writes.
+
+    `armed` = the gate stood from before the input until this report was made, in one keeper's life. `sockets` and
+    `workers` = open WebSockets and service workers, by which something could have left unseen.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    armed: bool = False
+    facts: tuple[WireFact, ...] = ()
+    sockets: int = 0
+    workers: int = 0
+
+    @property
+    def released(self) -> tuple[WireFact, ...]:
+        """The requests that were let go."""
+        return tuple(fact for fact in self.facts if fact.released)
+
+    @property
+    def guarded(self) -> bool:
+        """Every write passed the gate, so the browser cannot have sent one of them twice."""
+        return self.armed and not self.workers and not any(fact.by_service_worker for fact in self.facts)
+
+
+NOTHING_SEEN = WireReport()
+"""No keeper lived through the gesture: the wire says nothing."""

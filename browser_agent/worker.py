@@ -1,0 +1,169 @@
+"""The worker: a child process that runs one attempt of a run. It can click; it cannot send.
+
+Begins by looking at what earlier attempts left open, then replays the task from its top. Writes down how the run
+stands when the task returns, raises or stops; if it dies before that, the keeper sees its death. Started by the keeper
+with the number of an inherited socket; never started by a person.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import psutil
+from playwright.sync_api import Error, sync_playwright
+
+from browser_agent import processes
+from browser_agent.attempt import Attempt
+from browser_agent.channel import Channel, Message
+from browser_agent.errors import (
+    Fact,
+    KeeperGone,
+    Misuse,
+    OutcomeUnknown,
+    Stop,
+    Stopped,
+    Superseded,
+    TaskChanged,
+    WaitingForPerson,
+)
+from browser_agent.executor import Run
+from browser_agent.keeping import KillAt, Options
+from browser_agent.processes import ProcessId
+from browser_agent.records import RunRow
+from browser_agent.states import RunState
+from browser_agent.store import Lease, Store
+from browser_agent.tasks import Task, load_arguments, load_task, package_versions, source_hash
+
+DRIVER_DIED_CODE = 71
+
+
+def main(descriptor: int) -> int:
+    """Run one attempt; the order comes through the socket `descriptor`. Returns the exit code."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the keeper's; it asks us to stop
+    line = socket.socket(fileno=descriptor)
+    order = _order(line)
+    lease = Lease(**order["lease"])
+    channel = Channel(line)
+    with Store(Path(order["store"])) as store:
+        try:
+            _attempt(store, lease, channel, _options(order["options"]))
+        except (Superseded, KeeperGone):
+            return 0  # another attempt owns the run; there is nothing that this one may write
+        channel.close()
+    return 0
+
+
+def _attempt(store: Store, lease: Lease, channel: Channel, options: Options) -> None:
+    row = store.leases.run(lease.run)
+    try:
+        task = load_task(f"{row.task_file}:{row.task_name}")
+        arguments = load_arguments(task, row.arguments)
+        _bind(task, row)
+    except Misuse as misuse:
+        store.leases.end(lease, RunState.RAISED, ended_by=str(misuse))
+        return
+    store.leases.note(lease, source=source_hash(task), packages=json.dumps(package_versions()))
+    with sync_playwright() as playwright:
+        driver = _driver()
+        channel.ask("hello", driver=driver.pid)
+        attempt = Attempt(store, lease, channel, playwright, task.sites, options)
+        attempt.here = all(row.host == socket.gethostname() for row in store.leases.attempts(lease.run))
+        try:
+            _end(attempt, task, Run(attempt), arguments)
+        except Error:
+            if processes.alive(driver):
+                raise
+            os._exit(DRIVER_DIED_CODE)  # nothing more can be done from here; the keeper sees it and the next one looks
+
+
+def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, Any]) -> None:
+    """Run the task and write down where the run stands."""
+    store, lease = attempt.store, attempt.lease
+    try:
+        run.recover()
+        if attempt.options.only_look:
+            store.leases.end(lease, RunState.WAITING, ended_by="looked once; nothing is in doubt any more")
+            return
+        value = task.fn(run, **arguments)
+        run.end()
+        result = task.adapter.dump_json(value).decode()
+    except Stop as stop:
+        _stopped(attempt, run.stop or stop)
+    except BaseException as error:
+        if run.stop is not None:
+            _stopped(attempt, run.stop)
+        elif isinstance(error, Error) and not processes.alive(_driver()):
+            raise
+        else:
+            run.reopen(error)
+            store.leases.end(lease, RunState.RAISED, ended_by=_told(error, task))
+            attempt.tell("raised", _told(error, task))
+    else:
+        if run.stop is not None:
+            _stopped(attempt, run.stop)
+        else:
+            store.leases.end(lease, RunState.FINISHED, ended_by="the task returned", result=result)
+
+
+def _stopped(attempt: Attempt, stop: Stop) -> None:
+    match stop:
+        case Superseded() | KeeperGone():
+            raise stop
+        case Stopped():
+            state = RunState.STOPPED
+        case OutcomeUnknown() | WaitingForPerson() | TaskChanged():
+            state = RunState.WAITING
+        case _:
+            state = RunState.NEEDS_ATTENTION
+    if attempt.store.leases.run(attempt.lease.run).state is RunState.RUNNING:
+        attempt.store.leases.end(attempt.lease, state, ended_by=str(stop))
+    attempt.tell("stopped", str(stop))
+
+
+def _told(error: BaseException, task: Task[..., Any]) -> str:
+    """An error of the script in a line or two; of a Playwright error only the first, since the rest quotes values."""
+    said = str(error) if isinstance(error, Fact | Misuse) else (str(error).splitlines() or [""])[0]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == task.file]
+    place = f" ({task.file.name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {said}{place}"
+
+
+def _bind(task: Task[..., Any], row: RunRow) -> None:
+    """Bind the task's sites to the addresses and accounts that are frozen into the run."""
+    for name, bound in json.loads(row.sites).items():
+        if name in task.sites:
+            task.sites[name].bind(bound.get("url"), bound.get("account"))
+
+
+def _driver() -> ProcessId:
+    """The Playwright driver of this process."""
+    children = psutil.Process().children()
+    found = next((identity for child in children if (identity := processes.identify(child.pid)) is not None), None)
+    return found or ProcessId(0, 0.0)
+
+
+def _options(stored: dict[str, Any]) -> Options:
+    kill_at = stored.pop("kill_at")
+    return Options(
+        **{**stored, "chromium": tuple(stored["chromium"])}, kill_at=KillAt.parse(kill_at) if kill_at else None
+    )
+
+
+def _order(line: socket.socket) -> Message:
+    """The first line, read byte by byte, so that nothing of the next one is taken."""
+    text = bytearray()
+    while not text.endswith(b"\n"):
+        text += line.recv(1) or b"\n"
+    order: Message = json.loads(text.decode())["work"]
+    return order
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1])))
