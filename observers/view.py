@@ -3,8 +3,8 @@
 This module must not know observers or verdicts. Nothing in it may act: a view reads the acting page as it stands
 and opens fresh pages by GET. There is no click, fill, reload or way back here, and every write that a fresh page
 tries is refused: requests other than GET, HEAD and OPTIONS by `context.route`, web sockets by `route_web_socket`,
-what a page sends at its end by an init script, service workers by the context's own setting. Every look is kept in `looks`, with what
-it refused.
+what a page sends at its end by an init script, service workers by the context's own setting. Every look is kept in
+`looks`, with what it refused.
 
 What it can't stop: a GET that writes, at a site that does such things, and reports that the browser itself sends.
 """
