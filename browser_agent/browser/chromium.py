@@ -132,7 +132,7 @@ class Chromium:
             headless: without a window.
             extra: further command line arguments.
             executable: the Chromium to start; `find_chromium()` by default.
-            deadline_seconds: until its port answers.
+            deadline_seconds: until its port answers and its first page is there.
 
         Raises:
             ChromiumNotFound: there is none.
@@ -265,11 +265,11 @@ def _spawn(program: Path, arguments: Sequence[str], stderr: Path) -> int:
 
 
 def _await_port(process: ProcessId, profile: Path, deadline_seconds: float) -> int | None:
-    """The port that it chose, once it answers there; None if it died or kept silent."""
+    """The port that it chose, once its first page is there; None if it died or kept silent."""
     deadline = time.monotonic() + deadline_seconds
     while processes.alive(process) and time.monotonic() < deadline:
         port = _written_port(profile)
-        if port is not None and _answers(f"http://127.0.0.1:{port}"):
+        if port is not None and _has_a_page(f"http://127.0.0.1:{port}"):
             return port
         time.sleep(_GLANCE_SECONDS)
     return None
@@ -283,12 +283,12 @@ def _written_port(profile: Path) -> int | None:
     return int(first) if newline else None  # without its line end it is half written
 
 
-def _answers(endpoint: str) -> bool:
+def _has_a_page(endpoint: str) -> bool:
+    """The port answers some time before there is a page to attach to."""
     try:
-        _ask(endpoint, "/json/version")
+        return any(each["type"] == "page" for each in _ask(endpoint, "/json/list"))
     except ChromiumSilent:
         return False
-    return True
 
 
 def _ask(endpoint: str, path: str) -> Any:

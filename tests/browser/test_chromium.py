@@ -79,7 +79,8 @@ def test_it_outlives_its_starter_and_is_adopted_from_its_stored_name(tmp_path, p
     assert not adopted.alive()
 
 
-def test_nothing_of_it_is_left_after_its_end(chromium):
+def test_nothing_of_it_is_left_after_its_end(chromium, playwright):
+    attach(playwright, chromium).goto(FORM)
     everything = processes.tree(chromium.process) | rooms.processes_of(chromium.profile)
     assert len(everything) > 3
     assert chromium.end() >= everything
