@@ -37,7 +37,8 @@ class Reading:
 
     `address`: where the page was at that moment. `status`: the HTTP status of the GET that brought it (None for the
     acting page). `fresh`: it was opened for this look. `answer_of_post`: this document is the answer to a POST.
-    `asks_password`: a password field is shown. `settled`: nothing was loading any more.
+    `asks_password`: a password field is shown. `settled`: nothing was loading any more. `scripted`: it has
+    script files, which may go on loading.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Reading:
         self.fresh = fresh
         self.answer_of_post = answer_of_post
         self.settled = settled and not any(raw["busy"] for raw in raws)
+        self.scripted = any(raw["scripted"] for raw in raws)
         self.asks_password = any(raw["asks_password"] for raw in raws)
         self._text = VisibleText((text, tuple(box) if box else None) for raw in raws for text, box in raw["parts"])
         self._tables = [Table.read(raw) for one in raws for raw in one["tables"]]

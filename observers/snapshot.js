@@ -128,5 +128,6 @@
     next: nextOf(),
     asks_password: all("input[type=password]").some(shown),
     busy: all("[aria-busy=true]").some(shown),
+    scripted: all("script[src], script[type=module]").length > 0,
   };
 }

@@ -196,15 +196,16 @@ class _Tab:
 
     def _settled(self, status: int | None) -> Reading:
         """Read when nothing is loading any more. A page that loads its rows itself isn't empty before that."""
-        first = self._page.locator("html").evaluate(
-            "() => document.querySelector('script[src], script[type=module]') !== null", timeout=self._deadline * 1000
-        )
-        settled = True
-        if first or self._calls:
-            try:
-                self._page.wait_for_load_state("networkidle", timeout=self._deadline * 1000)
-            except _playwright_error():
-                settled = False
+        reading = self._reads(status, settled=True)
+        if not (reading.scripted or self._calls):
+            return reading
+        try:
+            self._page.wait_for_load_state("networkidle", timeout=self._deadline * 1000)
+        except _playwright_error():
+            return self._reads(status, settled=False)
+        return self._reads(status, settled=True)
+
+    def _reads(self, status: int | None, *, settled: bool) -> Reading:
         reading = Reading(
             self._page,
             deadline=self._deadline,

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from observers.normal import amount, day, moment, normal, same, value
@@ -30,6 +30,7 @@ def test_upper_and_lower_case_stay_two_keys() -> None:
     assert not same("s-101", "S-101")
 
 
+@settings(deadline=None, print_blob=True)
 @given(st.text())
 def test_the_normal_form_of_a_normal_form_is_itself(text: str) -> None:
     assert normal(normal(text)) == normal(text)

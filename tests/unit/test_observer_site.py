@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from observers import Site
@@ -38,6 +38,7 @@ def test_a_path_that_leads_away_is_refused(path: str) -> None:
         site() / path
 
 
+@settings(deadline=None, print_blob=True)
 @given(st.text(max_size=20))
 def test_whatever_the_path_it_stays_below_the_base_or_is_refused(path: str) -> None:
     try:

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from observers import (
@@ -18,6 +18,9 @@ from observers import (
     new_matches,
     weigh,
 )
+
+Case = tuple[list[Observation], list[Observation | None], list[Observer], Circumstances]
+whatever_it_takes = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 
 SITE = Site("books", url="https://books.example", account="acme", sole_user=True)
 OBSERVERS: list[Observer] = [
@@ -65,15 +68,16 @@ def observation(draw: st.DrawFn, observer: Observer) -> Observation:
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[list[Observation], list[Observation | None], list[Observer], Circumstances]:
+def cases(draw: st.DrawFn) -> Case:
     proof = draw(st.lists(st.sampled_from(OBSERVERS), max_size=4))
     seen = [draw(observation(observer)) for observer in proof]
     before = [draw(st.none() | observation(observer)) for observer in proof]
     return seen, before, proof, draw(circumstances)
 
 
+@whatever_it_takes
 @given(cases())
-def test_nothing_happened_without_something_new_that_was_seen(case: tuple) -> None:  # type: ignore[type-arg]
+def test_nothing_happened_without_something_new_that_was_seen(case: Case) -> None:
     seen, before, proof, told = case
     verdict = weigh(seen, before, proof, told)
     if verdict.outcome is Outcome.happened:
@@ -82,8 +86,9 @@ def test_nothing_happened_without_something_new_that_was_seen(case: tuple) -> No
         assert told.once_at_most or any(observation.counts for observation in seen)
 
 
+@whatever_it_takes
 @given(cases())
-def test_nothing_is_absent_while_a_condition_is_missing_or_something_new_was_seen(case: tuple) -> None:  # type: ignore[type-arg]
+def test_nothing_is_absent_while_a_condition_is_missing_or_something_new_was_seen(case: Case) -> None:
     seen, before, proof, told = case
     if weigh(seen, before, proof, told).outcome is Outcome.not_happened:
         assert told.nothing_left or any(not absence_missing(observation, told) for observation in seen)
@@ -91,8 +96,9 @@ def test_nothing_is_absent_while_a_condition_is_missing_or_something_new_was_see
         assert told.nothing_left or not any(observation.pending for observation in seen)
 
 
+@whatever_it_takes
 @given(cases(), st.sampled_from(OBSERVERS))
-def test_an_observer_that_cannot_tell_never_changes_the_outcome(case: tuple, observer: Observer) -> None:  # type: ignore[type-arg]
+def test_an_observer_that_cannot_tell_never_changes_the_outcome(case: Case, observer: Observer) -> None:
     seen, before, proof, told = case
     without = weigh(seen, before, proof, told)
     blind = observer.cannot_tell("it is dark", at=AT)
@@ -100,16 +106,18 @@ def test_an_observer_that_cannot_tell_never_changes_the_outcome(case: tuple, obs
     assert (more.outcome, more.count, more.values) == (without.outcome, without.count, without.values)
 
 
+@whatever_it_takes
 @given(cases())
-def test_the_order_of_the_observers_doesnt_matter_to_the_outcome(case: tuple) -> None:  # type: ignore[type-arg]
+def test_the_order_of_the_observers_doesnt_matter_to_the_outcome(case: Case) -> None:
     seen, before, proof, told = case
     forth = weigh(seen, before, proof, told)
     back = weigh(seen[::-1], before[::-1], proof[::-1], told)
     assert (forth.outcome, forth.count, forth.contradiction) == (back.outcome, back.count, back.contradiction)
 
 
+@whatever_it_takes
 @given(cases())
-def test_knowing_more_of_the_senders_death_never_makes_a_happened_of_a_not_happened(case: tuple) -> None:  # type: ignore[type-arg]
+def test_knowing_more_of_the_senders_death_never_makes_a_happened_of_a_not_happened(case: Case) -> None:
     seen, before, proof, told = case
     more = told.model_copy(update={"sender_dead": True, "waited": timedelta(hours=9), "spaced_looks_agree": True})
     outcomes = {weigh(seen, before, proof, each).outcome for each in (told, more)}
