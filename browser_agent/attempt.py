@@ -36,7 +36,7 @@ class Attempt:
         options: how the run is kept.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917  # all six are what an attempt is made of
         self,
         store: Store,
         lease: Lease,

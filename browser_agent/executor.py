@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from pydantic import ValidationError
 
@@ -19,7 +18,6 @@ from browser_agent.canonical import canonical, digest
 from browser_agent.errors import (
     Fact,
     NotHappened,
-    OutcomeUnknown,
     Refused,
     Rejected,
     Stop,
@@ -32,6 +30,7 @@ from browser_agent.never_run import raise_if_dropped
 from browser_agent.records import GestureRow, QuestionRow, StepRow
 from browser_agent.recovery import Recovery, UnknownKind, case_of, last_confirmed
 from browser_agent.replay import Replay
+from browser_agent.sends import matches_request
 from browser_agent.states import (
     MADE_GESTURE_STATES,
     OPEN_GESTURE_STATES,
@@ -44,7 +43,6 @@ from browser_agent.states import (
 from browser_agent.steps import StepCall
 from browser_agent.store import Asked, Called
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -302,7 +300,7 @@ class Run:
                 kind=QuestionKind.TASK_CHANGED,
                 words=f"The task has changed. The journal expects {changed.stored}; the task asks for {changed.asked}.",
                 details={"asked": bookmark, "stored": stored.bookmark if stored else ""},
-                safe_step="Answer map if both are the same work, make if the stored one need not be asked for, or abandon.",
+                safe_step="Answer map if both are the same work, make if the stored one is to be let go, or abandon.",
                 step=stored.id if stored else None,
             )
             question = self._attempt.store.inbox.ask(self._attempt.lease, asked)
@@ -315,7 +313,7 @@ class Run:
             for question in self._attempt.store.inbox.questions(self.id)
         )
 
-    def _wait(self, asked: Asked) -> Any:
+    def _wait(self, asked: Asked) -> NoReturn:
         question = self._attempt.store.inbox.ask(self._attempt.lease, asked)
         self._attempt.tell("question", question.words, question=question.id, reasons=list(asked.reasons))
         raise WaitingForPerson(asked.words, question.id)
@@ -365,10 +363,8 @@ def _by_person(gesture: GestureRow) -> bool:
 
 
 def _is_harmless(write: str, patterns: Sequence[str]) -> bool:
-    from browser_agent.sends import matches_request
-
     method, _, address = write.partition(" ")
     return any(matches_request(pattern, method, address) for pattern in patterns)
 
 
-__all__ = ["OutcomeUnknown", "Run", "suppress"]
+__all__ = ["Run"]

@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from playwright.async_api import async_playwright
 from pydantic import TypeAdapter
@@ -135,13 +135,13 @@ class _Keeper:
                 await asyncio.to_thread(self._store.leases.end_attempt, old, "its keeper died")
 
     async def _attach(self, chromium: Chromium) -> HeldBrowser | None:
-        doors = {"release": self._release, "reach": self._reach}
-        held = await HeldBrowser.attach(self._playwright, chromium, **doors)
-        if held is None:
+        for _ in range(2):
+            held = await HeldBrowser.attach(self._playwright, chromium, release=self._release, reach=self._reach)
+            if held is not None:
+                return held
             with suppress(ChromiumSilent):
                 free_a_hanging_page(chromium)
-                held = await HeldBrowser.attach(self._playwright, chromium, **doors)
-        return held
+        return None
 
     async def _start_browser(self, state: dict[str, Any]) -> HeldBrowser:
         profile = self._store.path.with_suffix(".browsers") / new_id(self._run, 4)
@@ -222,11 +222,9 @@ class _Keeper:
     # what the worker may ask
 
     async def _hello(self, driver: int) -> Message:
-        facts = {
-            "worker": _PROCESS.dump_json(self._worker).decode(),
-            "driver": _PROCESS.dump_json(processes.identify(driver)).decode(),
-        }
-        await asyncio.to_thread(self._store.leases.note, self._lease, **facts)
+        facts = {"worker": self._worker, "driver": processes.identify(driver)}
+        known = {name: _PROCESS.dump_json(process).decode() for name, process in facts.items() if process is not None}
+        await asyncio.to_thread(self._store.leases.note, self._lease, **known)
         return {}
 
     async def _browser(self) -> Message:
@@ -265,7 +263,7 @@ class _Keeper:
         return {}
 
     async def _disarm(self) -> Message:
-        if self._held is not None:
+        if self._held is not None and self._held.chromium.alive():
             await self._held.gate.disarm()
         return {}
 
@@ -274,7 +272,7 @@ class _Keeper:
         report = reports.get(gesture, NOTHING_SEEN)
         return {"report": report.model_dump(mode="json")}
 
-    _answers: dict[str, Callable[..., Awaitable[Message]]] = {
+    _answers: ClassVar[dict[str, Callable[..., Awaitable[Message]]]] = {
         "hello": _hello,
         "browser": _browser,
         "browser_lives": _browser_lives,

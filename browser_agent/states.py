@@ -6,7 +6,7 @@ world, and only a verdict (observers that looked) or a named person moves it on:
 
     intent -> dispatching -> in_doubt -> happened | not_happened | unknown -> asked
        |           |-> refused | happened | rejected
-       |-> refused (nothing was dispatched) | asked (the thing was there before) | happened (an earlier one settled late)
+       |-> refused (nothing was dispatched) | asked (it was there before) | happened (an earlier one settled late)
     asked -> happened | not_happened | abandoned
 
 Final states are final: a later fact is a new row. A run that `raised` is not final: a person may mend the task and

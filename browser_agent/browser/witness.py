@@ -52,6 +52,6 @@ class Witness:
     def answers(self) -> bool:
         """Whether a round trip to the page is answered: everything that was queued before it has been worked off."""
         try:
-            return within(SECONDS, lambda: self._page.evaluate("1")) == 1
+            return bool(within(SECONDS, lambda: self._page.evaluate("1")) == 1)
         except (Error, DeadlinePassed):
             return False

@@ -1,4 +1,4 @@
-"""Pictures and page copies: files beside the store, named by the hash of their bytes, written before any row names them.
+"""Pictures and page copies: files beside the store, named by the hash of their bytes, written before their rows.
 
 A blob is stored once however often it is seen. Knows nothing of what a picture shows.
 """

@@ -79,7 +79,7 @@ class Inbox:
         self._database, self._clock, self._journal = database, clock, journal
 
     def ask(self, lease: Lease, asked: Asked) -> QuestionRow:
-        """Put a question; its gesture, if any, becomes `asked` in the same transaction. The same question is put once."""
+        """Put a question, once; its gesture, if any, becomes `asked` in the same transaction."""
         with self._database.write() as session:
             fence(session, lease)
             known = self._same(session, lease.run, asked)
@@ -113,7 +113,8 @@ class Inbox:
         with self._database.write() as session:
             fence(session, lease)
             row = _question(session, question)
-            self._end(row, QuestionState.CLOSED, reason=because)
+            self._end(row, QuestionState.CLOSED)
+            row.reason = because
             session.add(row)
             self._tell(session, lease.run, "question_closed", row, attempt=lease.attempt, because=because)
 
@@ -130,7 +131,9 @@ class Inbox:
             row = _question(session, question)
             check_arrow(QUESTION_ARROWS, row.state, QuestionState.ANSWERED)
             self._check(row, said)
-            self._end(row, QuestionState.ANSWERED, said.answer, said.by, said.reason, said.values, said.override)
+            self._end(row, QuestionState.ANSWERED)
+            row.answer, row.by, row.reason, row.override = said.answer, said.by, said.reason, said.override
+            row.values = json.dumps(dict(said.values))
             session.add(row)
             facts = {
                 "answer": str(said.answer),
@@ -182,19 +185,9 @@ class Inbox:
                 "site's late_commit, or take it on yourself by name with --override. Nothing was changed."
             )
 
-    def _end(
-        self,
-        row: QuestionRow,
-        state: QuestionState,
-        answer: Answer | None = None,
-        by: str | None = None,
-        reason: str | None = None,
-        values: Mapping[str, str] | None = None,
-        override: bool = False,
-    ) -> None:
+    def _end(self, row: QuestionRow, state: QuestionState) -> None:
         check_arrow(QUESTION_ARROWS, row.state, state)
-        row.state, row.answer, row.by, row.reason = state, answer, by, reason
-        row.values, row.override, row.ended_at = json.dumps(dict(values or {})), override, self._clock.now()
+        row.state, row.ended_at = state, self._clock.now()
 
     def _follow(self, session: Session, row: QuestionRow, said: Said) -> None:
         """Carry the answer out: the gesture is settled by the person's word, or the run is abandoned."""

@@ -60,7 +60,11 @@ class Leases:
         self._database, self._clock = database, clock
 
     def submit(self, *, task_file: str, task_name: str, arguments: str, sites: str, key: str | None = None) -> RunRow:
-        """Write a new run down. With a `key`, the run that has it already is handed back (same work, or `InOtherHands`)."""
+        """Write a new run down; with a `key`, hand back the run that has it already.
+
+        Raises:
+            InOtherHands: that run has another task, other arguments or other sites.
+        """
         now = self._clock.now()
         run = RunRow(
             id=new_id("run"),
@@ -193,6 +197,6 @@ def _same_work(known: RunRow, asked: RunRow) -> RunRow:
     facts: tuple[Mapping[str, Any], Mapping[str, Any]] = (known.model_dump(), asked.model_dump())
     if any(facts[0][name] != facts[1][name] for name in ("task_name", "arguments", "sites")):
         raise InOtherHands(
-            f"Run {known.id} has the key {known.key!r} already, with another task, arguments or sites. Nothing was done."
+            f"Run {known.id} has the key {known.key!r}, with another task, other arguments or sites. Nothing was done."
         )
     return known
