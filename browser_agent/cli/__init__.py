@@ -1,0 +1,61 @@
+"""The command line: `browser-agent`. Thin: every command opens a store, asks a room, and says what it learned.
+
+What may never happen here: a decision about an outcome; a traceback for a mistake of the caller; anything but the one
+document on stdout with `--json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from browser_agent.cli import answering, reading, running, trying
+from browser_agent.cli.exits import WORDS, Exit
+from browser_agent.cli.opening import told
+
+_EXITS = "  \n".join(f"{code.value}  {words}" for code, words in WORDS.items())
+
+app = typer.Typer(
+    name="browser-agent",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    epilog=f"**Exit codes**  \n{_EXITS}",
+)
+audit = typer.Typer(no_args_is_help=True, help="The append-only log: verify it, or read it. Changes nothing.")
+
+
+@app.callback(invoke_without_command=True)
+def _browser_agent(
+    show_version: Annotated[bool, typer.Option("--version", help="Say which version this is.")] = False,
+) -> None:
+    """Browser tasks that change something in the world, interrupted and resumed without doing it twice or losing it.
+
+    Start with `browser-agent demo`, then `browser-agent run FILE`. `browser-agent inbox` holds what waits for you.
+    """
+    if show_version:
+        typer.echo(version("browser-agent"))
+        raise typer.Exit
+
+
+_COMMANDS: tuple[Callable[..., Exit], ...] = (
+    *(running.run, running.resume),
+    *(reading.runs, reading.show, reading.inbox),
+    *(answering.answer, answering.approve, answering.refuse),
+    reading.report,
+    *(trying.doctor, trying.demo),
+)
+for _command in _COMMANDS:
+    app.command()(told(_command))
+audit.command("verify")(told(reading.audit_verify))
+audit.command("show")(told(reading.audit_show))
+app.add_typer(audit, name="audit")
+
+
+def main() -> None:
+    """The entry of the installed command."""
+    app()

@@ -1,0 +1,148 @@
+"""`answer`, `approve` and `refuse`: a person's word, taken after one more look, and carried out in place."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from browser_agent.cli import asking
+from browser_agent.cli.exits import Exit, exit_of
+from browser_agent.cli.opening import AsJson, Desk, StorePath, named_values, open_desk
+from browser_agent.cli.running import Headed, close, document, kept, looked
+from browser_agent.errors import InOtherHands
+from browser_agent.keeping import Ended, Options
+from browser_agent.records import QuestionRow
+from browser_agent.states import Answer, QuestionKind, QuestionState
+from browser_agent.store import Said
+
+By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who says so; it stands in the audit log.")]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why: what you looked at.")]
+QuestionId = Annotated[str, typer.Argument(metavar="ID", help="The question's id, from `browser-agent inbox`.")]
+NoResume = Annotated[bool, typer.Option("--no-resume", help="Only write it down; the run goes on when you resume it.")]
+
+_SETTLED_BY_LOOKING = frozenset({QuestionKind.OUTCOME, QuestionKind.VALUES})
+
+
+class Answered(StrEnum):
+    """What may be answered, as it is written on a command line."""
+
+    HAPPENED = "happened"
+    NOT_HAPPENED = "not-happened"
+    ABANDON = "abandon"
+    MAP = "map"
+    MAKE = "make"
+
+
+def answer(
+    question: QuestionId,
+    said: Annotated[Answered, typer.Argument(help="The question itself lists which of these it takes.")],
+    *,
+    by: By,
+    reason: Reason,
+    value: Annotated[
+        list[str] | None,
+        typer.Option("--value", metavar="NAME=VALUE", help="What happened gave, such as number=INV-7."),
+    ] = None,
+    override: Annotated[
+        bool, typer.Option("--override", help="Say not-happened before the safe time; you take it on yourself.")
+    ] = False,
+    no_resume: NoResume = False,
+    headed: Headed = False,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Answer a question by your name: it LOOKS once more, takes your answer, and goes on with the run.
+
+    If the look settles the question by itself, no answer is taken. `not-happened` lets the run make the gesture as a
+    new one.
+
+    Example:  browser-agent answer q-7k2m9 happened --by ann --reason "it is on the order list" --value number=INV-7
+    """
+    word = Answer(said.replace("-", "_"))
+    wanted = Said(word, by, reason, named_values(value or [], "a value"), override)
+    return _answer(open_desk(store, as_json), question, wanted, Options(headed=headed), resume=not no_resume)
+
+
+def approve(
+    question: QuestionId,
+    *,
+    by: By,
+    reason: Reason,
+    no_resume: NoResume = False,
+    headed: Headed = False,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Say yes to exactly the calls of an approval; the run goes on and MAKES them.
+
+    Example:  browser-agent approve q-7k2m9 --by ann --reason "checked against the contract"
+    """
+    wanted = Said(Answer.APPROVE, by, reason)
+    return _answer(open_desk(store, as_json), question, wanted, Options(headed=headed), resume=not no_resume)
+
+
+def refuse(
+    question: QuestionId,
+    *,
+    by: By,
+    reason: Reason,
+    no_resume: NoResume = False,
+    headed: Headed = False,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Say no to the calls of an approval: they are NOT made; the run goes on without them.
+
+    Example:  browser-agent refuse q-7k2m9 --by ann --reason "the customer has left"
+    """
+    wanted = Said(Answer.REFUSE, by, reason)
+    return _answer(open_desk(store, as_json), question, wanted, Options(headed=headed), resume=not no_resume)
+
+
+def _answer(desk: Desk, name: str, said: Said, options: Options, *, resume: bool) -> Exit:
+    question = desk.store.inbox.question(name)
+    seen = _look(desk, question)
+    taken = seen is None or desk.store.inbox.question(name).state is QuestionState.OPEN
+    if taken:
+        question = desk.store.inbox.answer(name, said)
+        desk.screen.say(f"Taken: {said.answer.replace('_', ' ')}, by {said.by}.", "green")
+    else:
+        question = desk.store.inbox.question(name)
+        words = f"One more look has settled it: {question.reason or 'the question is closed'}. No answer was taken."
+        desk.screen.say(words, "green")
+    given_up = said.answer is Answer.ABANDON
+    ended = _resume(desk, question, options) if resume and not given_up else None
+    desk.screen.document(
+        {
+            "question": asking.document(question, desk.more),
+            "taken": taken,
+            "ended": document(desk, ended) if ended else None,
+        }
+    )
+    return _close(desk, question, ended, given_up=given_up)
+
+
+def _look(desk: Desk, question: QuestionRow) -> Ended | None:
+    if question.state is not QuestionState.OPEN or question.kind not in _SETTLED_BY_LOOKING:
+        return None
+    desk.screen.say("Looking once more before your answer is taken ...", "dim")
+    return looked(desk, question.run_id)
+
+
+def _resume(desk: Desk, question: QuestionRow, options: Options) -> Ended | None:
+    """Go on with the run; None if it goes on in other hands."""
+    try:
+        return kept(desk, question.run_id, options)
+    except InOtherHands:
+        return None
+
+
+def _close(desk: Desk, question: QuestionRow, ended: Ended | None, *, given_up: bool) -> Exit:
+    if ended is not None:
+        close(desk, ended)
+        return exit_of(ended.state)
+    if not given_up:
+        desk.screen.say(f"The run goes on with: browser-agent resume {question.run_id} {desk.more}".strip(), "cyan")
+    return Exit.FINISHED

@@ -1,0 +1,97 @@
+"""A question as it is put before a person: what is not known and why, what was seen, and what can be done without risk.
+
+Never says more than the inbox holds. The two words that this project does not use of an outcome stand nowhere here.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from browser_agent.cli import plain
+from browser_agent.cli.plain import one_line
+from browser_agent.cli.screen import Screen
+from browser_agent.records import QuestionRow
+from browser_agent.states import Answer, QuestionKind
+from browser_agent.store.inbox import ALLOWED
+
+_SIGNED = "--by NAME --reason TEXT"
+
+
+def put(screen: Screen, question: QuestionRow, more: str = "") -> None:
+    """Print a question in full.
+
+    Args:
+        screen: where to.
+        question: the open question.
+        more: options that the answer command needs as well, such as `--store PATH`.
+    """
+    data = plain.row(question, *plain.QUESTION)
+    screen.say()
+    screen.say(f"Question {question.id}  ({question.kind.replace('_', ' ')}, run {question.run_id})", "bold yellow")
+    screen.say(f"  {question.words}", "bold")
+    _listed(screen, "Why you are asked", data["reasons"])
+    _listed(screen, "What was seen", [line for seen in data["evidence"] for line in _evidence(seen)])
+    if question.kind is not QuestionKind.APPROVAL:
+        screen.say(f"  Last confirmed: {question.last_confirmed or 'nothing in this run so far'}")
+    if question.kind is QuestionKind.OUTCOME:
+        screen.say(f"  Earliest safe time to say that it is not there: {_when(question.earliest_safe)}")
+    if question.safe_step:
+        screen.say(f"  Safe next step: {question.safe_step}")
+    screen.say("  To answer:")
+    for command in commands(question, more):
+        screen.say(f"    {command}", "cyan")
+
+
+def commands(question: QuestionRow, more: str = "") -> list[str]:
+    """The exact commands that answer a question."""
+    signed = f"{_SIGNED} {more}".strip()
+    if question.kind is QuestionKind.ATTEMPTS:
+        return [f"browser-agent resume {question.run_id} {more}".strip(), _answer(question, Answer.ABANDON, signed)]
+    if question.kind is QuestionKind.APPROVAL:
+        return [
+            f"browser-agent approve {question.id} {signed}",
+            f"browser-agent refuse {question.id} {signed}",
+            _answer(question, Answer.ABANDON, signed),
+        ]
+    return [_answer(question, answer, signed) for answer in Answer if answer in ALLOWED[question.kind]]
+
+
+def document(question: QuestionRow, more: str = "") -> dict[str, Any]:
+    """The question for a program."""
+    return {**plain.row(question, *plain.QUESTION), "commands": commands(question, more)}
+
+
+def store_option(path: object, default: object) -> str:
+    """What a printed command needs so that it finds the same store."""
+    return "" if path == default else f"--store {shlex.quote(str(path))}"
+
+
+def _answer(question: QuestionRow, answer: Answer, signed: str) -> str:
+    values = " [--value NAME=VALUE]..." if answer is Answer.HAPPENED else ""
+    return f"browser-agent answer {question.id} {answer.replace('_', '-')} {signed}{values}"
+
+
+def _listed(screen: Screen, title: str, lines: list[str]) -> None:
+    if lines:
+        screen.say(f"  {title}:")
+    for line in lines:
+        screen.say(f"    - {line}")
+
+
+def _evidence(seen: Mapping[str, Any]) -> Iterator[str]:
+    place = f" ({seen['address']})" if seen.get("address") else ""
+    text = f": {one_line(seen['text'], 400)}" if seen.get("text") else ""
+    picture = " [picture: see `browser-agent report`]" if seen.get("blob") else ""
+    yield f"{one_line(seen.get('words', ''))}{place}{text}{picture}"
+    for row in seen.get("rows") or ():
+        yield "  " + " | ".join(f"{name}: {one_line(value, 60)}" for name, value in row.items())
+
+
+def _when(moment: datetime | None) -> str:
+    if moment is None:
+        return "none is known, since it is not declared how late the site may still carry a request out"
+    left = (moment - datetime.now(UTC)).total_seconds()
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC ({f'in {left:.0f} s' if left > 0 else 'it has passed'})"

@@ -1,0 +1,46 @@
+"""Exit codes: what a program that started this one learns without reading a word."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import assert_never
+
+from browser_agent.states import RunState
+
+
+class Exit(IntEnum):
+    """How a command ended."""
+
+    FINISHED = 0
+    RAISED = 1
+    MISUSE = 2
+    WAITS = 3
+    STOPPED = 4
+    NEEDS_ATTENTION = 5
+
+
+WORDS = {
+    Exit.FINISHED: "it is finished",
+    Exit.RAISED: "the task's script raised (for `audit verify` and `doctor`: something is not as it should be)",
+    Exit.MISUSE: "the command could not be carried out as it was given; nothing was changed",
+    Exit.WAITS: "it waits for a person: answer the question, and it goes on",
+    Exit.STOPPED: "a person stopped it; `browser-agent resume` goes on",
+    Exit.NEEDS_ATTENTION: "it needs attention: it could not come to an end by itself",
+}
+
+
+def exit_of(state: RunState) -> Exit:
+    """The exit code of a command that left its run in that state."""
+    match state:
+        case RunState.FINISHED:
+            return Exit.FINISHED
+        case RunState.RAISED:
+            return Exit.RAISED
+        case RunState.WAITING:
+            return Exit.WAITS
+        case RunState.STOPPED | RunState.ABANDONED:
+            return Exit.STOPPED
+        case RunState.NEEDS_ATTENTION | RunState.NEW | RunState.RUNNING:
+            return Exit.NEEDS_ATTENTION
+        case _:
+            assert_never(state)

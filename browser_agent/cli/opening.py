@@ -1,0 +1,110 @@
+"""What every command begins with: its store, its run, and mistakes told in one clear sentence."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ParamSpec, TypeVar
+
+import typer
+
+from browser_agent import settings
+from browser_agent.cli.asking import store_option
+from browser_agent.cli.exits import Exit
+from browser_agent.cli.screen import Screen
+from browser_agent.errors import Misuse, UnknownName
+from browser_agent.records import RunRow
+from browser_agent.store import Store
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+StorePath = Annotated[
+    Path | None,
+    typer.Option(
+        "--store",
+        help=f"The store. Default: {settings.STORE_VARIABLE}, {settings.FILE_NAME}, else your data folder.",
+        dir_okay=False,
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; progress goes to stderr.")]
+RunId = Annotated[str, typer.Argument(metavar="RUN", help='The id of a run, in full, or "last".')]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What a command works with: an open store, a screen, and how a printed command names the store."""
+
+    store: Store
+    screen: Screen
+    settings: settings.Settings
+    more: str
+
+    def run(self, name: str) -> RunRow:
+        """The run of that id, or the newest one for "last". Raises UnknownName."""
+        if name != "last":
+            return self.store.leases.run(name)
+        runs = self.store.leases.runs()
+        if not runs:
+            raise UnknownName(f"There is no run in {self.store.path} yet.")
+        return runs[0]
+
+
+def open_desk(store: Path | None, as_json: bool, *, new: bool = False) -> Desk:
+    """Open the store that is meant.
+
+    Args:
+        store: what `--store` said.
+        as_json: whether a program reads along.
+        new: whether the store may be made if it is not there.
+
+    Raises:
+        Misuse: there is no such store, it cannot be used, or the settings cannot.
+    """
+    found = settings.load()
+    path = settings.store_path(store, found).expanduser().absolute()
+    if not new and not path.exists():
+        raise UnknownName(f"There is no store at {path} yet; `browser-agent run` makes one.")
+    more = store_option(path, settings.store_path(None, found).expanduser().absolute())
+    return Desk(Store(path), Screen(as_json), found, more)
+
+
+def told(command: Callable[P, Exit]) -> Callable[P, None]:
+    """End the command with its exit code; a mistake of the caller becomes one sentence, without a traceback."""
+
+    @functools.wraps(command)
+    def _told(*args: P.args, **kwargs: P.kwargs) -> None:
+        from browser_agent.browser.chromium import ChromiumDidNotStart, ChromiumNotFound
+
+        screen = Screen(bool(kwargs.get("as_json")))
+        try:
+            code = command(*args, **kwargs)
+        except (Misuse, ChromiumNotFound, ChromiumDidNotStart) as error:
+            _tell(screen, error)
+            code = Exit.MISUSE
+        raise typer.Exit(int(code))
+
+    del _told.__annotations__["return"]
+    return _told
+
+
+def _tell(screen: Screen, error: Exception) -> None:
+    if screen.as_json:
+        screen.document({"error": str(error), "kind": type(error).__name__})
+    else:
+        screen.complain(error)
+
+
+def named_values(pairs: list[str], what: str) -> dict[str, Any]:
+    """Read `name=value` pairs. Raises Misuse for one that isn't, or a name given twice."""
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise Misuse(f"{pair!r} is not {what}: write name=value.")
+        if name in found:
+            raise Misuse(f"{name} is given twice: {found[name]!r} and {value!r}.")
+        found[name] = value
+    return found

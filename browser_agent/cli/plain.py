@@ -1,0 +1,62 @@
+"""Rows as plain JSON data, and texts of strangers as plain text: what pages say is shown, never obeyed.
+
+Knows nothing of screens. What may never happen: a fencing token is shown; an escape sequence of a page reaches a
+terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+
+from sqlmodel import SQLModel
+
+_NEVER_SHOWN = {"token"}
+_HARMLESS = "\n\t\u200c\u200d"  # joiners belong to the spelling of some languages
+
+
+def plain(text: object) -> str:
+    """The text without control characters and without marks that turn its direction around."""
+    return "".join(
+        sign if sign in _HARMLESS or unicodedata.category(sign) not in {"Cc", "Cf", "Co", "Cs"} else "\ufffd"
+        for sign in str(text)
+    )
+
+
+def one_line(text: object, most: int = 200) -> str:
+    """The text on one line, shortened."""
+    line = " ".join(plain(text).split())
+    return line if len(line) <= most else line[: most - 3] + "..."
+
+
+def loaded(text: str | None) -> Any:
+    """The data of a JSON column; a text that is no JSON stays a text."""
+    try:
+        return None if text is None else json.loads(text)
+    except ValueError:
+        return text
+
+
+def row(of: SQLModel, *json_columns: str) -> dict[str, Any]:
+    """A row as JSON data, its JSON columns opened."""
+    data = of.model_dump(mode="json", exclude=_NEVER_SHOWN)
+    return data | {name: loaded(data[name]) for name in json_columns}
+
+
+RUN = ("arguments", "sites", "result")
+ATTEMPT = ("keeper", "worker", "driver", "browser", "packages")
+STEP = ("arguments", "value", "raised")
+GESTURE = ("intent", "baseline", "target_box", "change", "wire", "values", "reasons", "proven_by")
+QUESTION = ("reasons", "evidence", "details", "values")
+
+
+def values_in_words(values: object) -> str:
+    """What was proven, in a few words."""
+    if isinstance(values, dict):
+        return ", ".join(f"{name} {one_line(value, 60)}" for name, value in values.items())
+    if isinstance(values, Iterable) and not isinstance(values, str):
+        found = list(values)
+        return f"{len(found)} found" if len(found) > 3 else "; ".join(values_in_words(value) for value in found)
+    return "" if values is None else one_line(values, 60)

@@ -1,0 +1,168 @@
+"""`runs`, `show`, `inbox`, `report` and `audit`: commands that only read the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from browser_agent.cli import asking, plain
+from browser_agent.cli.exits import Exit
+from browser_agent.cli.opening import AsJson, Desk, RunId, StorePath, open_desk
+from browser_agent.cli.plain import loaded, one_line, values_in_words
+from browser_agent.records import GestureRow, StepRow
+
+
+def runs(store: StorePath = None, as_json: AsJson = False) -> Exit:
+    """List the runs, newest first. Changes nothing.
+
+    Example:  browser-agent runs
+    """
+    desk = open_desk(store, as_json)
+    rows = desk.store.leases.runs()
+    table = Table("run", "task", "state", "attempts", "created (UTC)", "key", box=None, header_style="bold")
+    for row in rows:
+        cells = (row.id, row.task_name, row.state, str(row.attempt), f"{row.created:%Y-%m-%d %H:%M:%S}", row.key or "")
+        table.add_row(*(one_line(cell) for cell in cells))
+    desk.screen.table(table)
+    desk.screen.document([plain.row(row, *plain.RUN) for row in rows])
+    return Exit.FINISHED
+
+
+def show(name: RunId, store: StorePath = None, as_json: AsJson = False) -> Exit:
+    """Show a run: its attempts, steps, gestures and what is known of each, and its open question. Changes nothing.
+
+    Example:  browser-agent show last
+    """
+    desk = open_desk(store, as_json)
+    run = desk.run(name)
+    steps, gestures = desk.store.journal.steps(run.id), desk.store.journal.gestures(run.id)
+    attempts, questions = desk.store.leases.attempts(run.id), desk.store.inbox.questions(run.id)
+    desk.screen.say(f"Run {run.id}: {run.task_name}  {run.state.replace('_', ' ')}", "bold")
+    desk.screen.say(f"  arguments {run.arguments}\n  sites {run.sites}")
+    if run.ended_by:
+        desk.screen.say(f"  {run.ended_by}")
+    for attempt in attempts:
+        desk.screen.say(f"  attempt {attempt.number}  {attempt.began:%H:%M:%S}  {attempt.how or 'has not ended'}")
+    for step in steps:
+        _show_step(desk, step, [gesture for gesture in gestures if gesture.step_id == step.id])
+    for question in (question for question in questions if question.ended_at is None):
+        asking.put(desk.screen, question, desk.more)
+    desk.screen.document(
+        {
+            "run": plain.row(run, *plain.RUN),
+            "attempts": [plain.row(attempt, *plain.ATTEMPT) for attempt in attempts],
+            "steps": [
+                {
+                    **plain.row(step, *plain.STEP),
+                    "gestures": [plain.row(made, *plain.GESTURE) for made in gestures if made.step_id == step.id],
+                }
+                for step in steps
+            ],
+            "questions": [asking.document(question, desk.more) for question in questions],
+        }
+    )
+    return Exit.FINISHED
+
+
+def inbox(store: StorePath = None, as_json: AsJson = False) -> Exit:
+    """List what waits for a person, oldest first, with evidence and the commands that answer it. Changes nothing.
+
+    Example:  browser-agent inbox
+    """
+    desk = open_desk(store, as_json)
+    questions = desk.store.inbox.questions(open_only=True)
+    for question in questions:
+        asking.put(desk.screen, question, desk.more)
+    if not questions:
+        desk.screen.say("Nothing waits for a person.")
+    desk.screen.document([asking.document(question, desk.more) for question in questions])
+    return Exit.FINISHED
+
+
+def report(
+    name: RunId,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.", dir_okay=False)] = Path(
+        "run.html"
+    ),
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Write one self-contained HTML file that shows a run to a reviewer, with its pictures. Changes no run.
+
+    Example:  browser-agent report last -o run.html
+    """
+    from browser_agent.report import write_report
+
+    desk = open_desk(store, as_json)
+    run = desk.run(name)
+    written = write_report(desk.store, run.id, output)
+    desk.screen.say(f"Written: {written}")
+    desk.screen.document({"run": run.id, "report": str(written)})
+    return Exit.FINISHED
+
+
+def audit_verify(store: StorePath = None, as_json: AsJson = False) -> Exit:
+    """Hash the audit log and every stored picture again. Changes nothing; exit code 1 if something does not hold.
+
+    Finds a changed, removed or inserted line; not a cut tail, nor a log that was rewritten as a whole.
+
+    Example:  browser-agent audit verify
+    """
+    desk = open_desk(store, as_json)
+    chain, missing = desk.store.verify(), desk.store.artifacts.missing()
+    holds = not chain.broken and not missing
+    desk.screen.say(f"{chain.size} lines, head {chain.head}")
+    for place in chain.broken:
+        desk.screen.say(f"  line {place.seq}: {place.because}", "red")
+    for digest in missing:
+        desk.screen.say(f"  picture or page copy {digest}: missing, or not what was stored", "red")
+    desk.screen.say("The log holds." if holds else "The log does NOT hold.", "green" if holds else "bold red")
+    broken = [{"line": place.seq, "because": place.because} for place in chain.broken]
+    desk.screen.document(
+        {"holds": holds, "lines": chain.size, "head": chain.head, "broken": broken, "missing": missing}
+    )
+    return Exit.FINISHED if holds else Exit.RAISED
+
+
+def audit_show(
+    name: Annotated[str | None, typer.Argument(metavar="[RUN]", help='One run, or "last"; all by default.')] = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Print the audit log, line by line. Changes nothing.
+
+    Example:  browser-agent audit show last
+    """
+    desk = open_desk(store, as_json)
+    lines = desk.store.audit_lines(desk.run(name).id if name else None)
+    for line in lines:
+        desk.screen.say(_line(line))
+    desk.screen.document(lines)
+    return Exit.FINISHED
+
+
+def _show_step(desk: Desk, step: StepRow, gestures: list[GestureRow]) -> None:
+    value = values_in_words(loaded(step.value))
+    ended = f"  -> {value}" if value else f"  raised {one_line(step.raised)}" if step.raised else ""
+    desk.screen.say(f"  {step.seq:>3}  {one_line(step.words)}  {step.state}{ended}")
+    for gesture in gestures:
+        reasons = loaded(gesture.reasons) or []
+        known = f", known by: {one_line(reasons[0])}" if reasons else ""
+        states = f"{gesture.state.replace('_', ' ')}{'' if gesture.count is None else f' (count {gesture.count})'}"
+        desk.screen.say(
+            f"       {gesture.kind} (attempt {gesture.attempt}): {one_line(gesture.words)}: {states}{known}"
+        )
+
+
+_FIRST = ("seq", "at", "kind", "run", "monotonic", "attempt")
+
+
+def _line(line: dict[str, Any]) -> str:
+    rest = ", ".join(
+        f"{name}={one_line(fact, 120)}" for name, fact in line.items() if name not in _FIRST and fact != []
+    )
+    attempt = f" [attempt {line['attempt']}]" if "attempt" in line else ""
+    return f"{line['seq']:>5}  {line['at']}  {line.get('run') or '-'}{attempt}  {line['kind']}  {rest}"

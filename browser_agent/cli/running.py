@@ -1,0 +1,206 @@
+"""`run` and `resume`: the commands that change something at the sites of a task."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from browser_agent.cli import asking, plain
+from browser_agent.cli.exits import Exit, exit_of
+from browser_agent.cli.opening import AsJson, Desk, RunId, StorePath, named_values, open_desk
+from browser_agent.errors import InOtherHands, Misuse
+from browser_agent.keeping import Ended, KillAt, Options
+from browser_agent.records import RunRow
+from browser_agent.settings import Settings
+from browser_agent.states import Point, RunState
+from browser_agent.tasks import Task, dump_arguments, load_task, parse_arguments
+
+Headed = Annotated[bool, typer.Option("--headed", help="Show the browser.")]
+SlowMo = Annotated[float, typer.Option("--slow-mo", metavar="MS", min=0, help="Wait that long before every page call.")]
+Pause = Annotated[bool, typer.Option("--pause-before-gesture", help="Wait for Enter before each gesture.")]
+KeepLooking = Annotated[
+    float,
+    typer.Option("--keep-looking", metavar="SECONDS", min=0, help="How long an open question looks again by itself."),
+]
+KillAtText = Annotated[
+    str | None,
+    typer.Option(
+        "--kill-at",
+        metavar="POINT[:N]",
+        help="End the worker with SIGKILL at that point of the run's Nth gesture, to see that your task survives. "
+        f"Points: {', '.join(Point)}.",
+    ),
+]
+
+
+def run(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE[:TASK]", help="The task's file, and its name if there are several.")
+    ],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="name=value ...", help="The task's arguments.")
+    ] = None,
+    *,
+    site: Annotated[list[str] | None, typer.Option("--site", metavar="NAME=URL", help="Where a site is.")] = None,
+    account: Annotated[
+        list[str] | None, typer.Option("--account", metavar="NAME=WHO", help="Who we are there.")
+    ] = None,
+    headed: Headed = False,
+    slow_mo: SlowMo = 0,
+    pause_before_gesture: Pause = False,
+    keep_looking: KeepLooking = 60,
+    kill_at: KillAtText = None,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="Your own name for this work: the same key is the same run, never a new one."),
+    ] = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Start a run of a task: it MAKES the task's changes at its sites.
+
+    Every change is written down before it is made. After an interruption the run looks what its last gesture did,
+    and stops for a person where nothing can prove it.
+
+    Example:  browser-agent run invoices.py day=2026-11-30 --site books=http://127.0.0.1:8001 --headed
+    """
+    options = display(headed, slow_mo, pause_before_gesture, keep_looking, kill_at)
+    found = load_task(file)
+    given = parse_arguments(found, named_values(arguments or [], "an argument of the task"))
+    desk = open_desk(store, as_json, new=True)
+    sites = bind(found, named_values(site or [], "a site"), named_values(account or [], "an account"), desk.settings)
+    submitted = desk.store.leases.submit(
+        task_file=str(found.file),
+        task_name=found.name,
+        arguments=dump_arguments(found, given),
+        sites=json.dumps(sites, sort_keys=True),
+        key=key,
+    )
+    return go_on(desk, submitted, options)
+
+
+def resume(
+    name: RunId,
+    *,
+    headed: Headed = False,
+    slow_mo: SlowMo = 0,
+    pause_before_gesture: Pause = False,
+    keep_looking: KeepLooking = 60,
+    kill_at: KillAtText = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Go on with a run: it first LOOKS what its last gesture did, then makes the changes that are left.
+
+    Finished steps aren't made again. Sites, accounts and arguments are those that the run was started with.
+
+    Example:  browser-agent resume last
+    """
+    options = display(headed, slow_mo, pause_before_gesture, keep_looking, kill_at)
+    desk = open_desk(store, as_json)
+    return go_on(desk, desk.run(name), options)
+
+
+def display(headed: bool, slow_mo: float, pause: bool, keep_looking: float, kill_at: str | None) -> Options:
+    """How the run is kept. Raises Misuse for a point that is none."""
+    return Options(
+        headed=headed,
+        slow_mo_ms=slow_mo,
+        pause_before_gesture=pause,
+        keep_looking_seconds=keep_looking,
+        kill_at=KillAt.parse(kill_at) if kill_at else None,
+    )
+
+
+def bind(task: Task[..., Any], urls: dict[str, str], accounts: dict[str, str], known: Settings) -> dict[str, Any]:
+    """Bind the task's sites, and say where they are now; what was said here wins over the settings.
+
+    Raises:
+        Misuse: the task has no such site, or an address cannot be one.
+    """
+    for name in sorted((urls.keys() | accounts.keys()) - task.sites.keys()):
+        raise Misuse(f"{task} has no site {name!r}; it has: {', '.join(task.sites) or 'none'}.")
+    for name, site in task.sites.items():
+        held = known.sites.get(name)
+        url = urls.get(name, held.url if held else None)
+        account = accounts.get(name, held.account if held else None)
+        try:
+            site.bind(url, account)
+        except ValueError as error:
+            raise Misuse(f"{error}.") from error
+    return {name: {"url": site.url, "account": site.account} for name, site in task.sites.items()}
+
+
+def go_on(desk: Desk, row: RunRow, options: Options) -> Exit:
+    """Keep the run until it ends or waits, and say where it stands; a run that has ended for good is only told."""
+    if row.state in (RunState.FINISHED, RunState.ABANDONED):
+        desk.screen.say(f"Run {row.id} has ended already; nothing was done.")
+        ended = Ended(row.id, row.state, row.ended_by or "", row.result, (), row.attempt)
+    else:
+        desk.screen.say(f"Run {row.id}: {row.task_name}", "bold")
+        ended = kept(desk, row.id, options)
+    desk.screen.document(document(desk, ended))
+    close(desk, ended)
+    return exit_of(ended.state)
+
+
+def kept(desk: Desk, run: str, options: Options) -> Ended:
+    """Keep the run, with its live lines."""
+    from browser_agent.keeper import keep  # Playwright is slow to import
+
+    try:
+        return keep(desk.store, run, options, desk.screen.tell)
+    finally:
+        desk.screen.ended()
+
+
+def looked(desk: Desk, run: str) -> Ended | None:
+    """Look once more at what is in doubt; None if the run is in other hands, which look already."""
+    from browser_agent.keeper import look
+
+    try:
+        return look(desk.store, run, Options(), desk.screen.tell)
+    except InOtherHands:
+        return None
+    finally:
+        desk.screen.ended()
+
+
+def document(desk: Desk, ended: Ended) -> dict[str, Any]:
+    """Where the run stands, for a program."""
+    questions = [asking.document(desk.store.inbox.question(question), desk.more) for question in ended.questions]
+    return {
+        "run": ended.run,
+        "state": str(ended.state),
+        "words": ended.words,
+        "result": plain.loaded(ended.result),
+        "attempts": ended.attempts,
+        "questions": questions,
+        "exit": int(exit_of(ended.state)),
+        "next": _next(desk, ended),
+    }
+
+
+def close(desk: Desk, ended: Ended) -> None:
+    """Where the run stands, for people: the state, its questions in full, and the command that goes on."""
+    styles = {RunState.FINISHED: "bold green", RunState.RAISED: "bold red", RunState.NEEDS_ATTENTION: "bold red"}
+    desk.screen.say(
+        f"\n{ended.state.replace('_', ' ').capitalize()}: {ended.words}", styles.get(ended.state, "bold yellow")
+    )
+    if ended.result is not None and ended.result != "null":
+        desk.screen.say(f"Result: {ended.result}")
+    for question in ended.questions:
+        asking.put(desk.screen, desk.store.inbox.question(question), desk.more)
+    if (command := _next(desk, ended)) and not ended.questions:
+        desk.screen.say(f"To go on: {command}", "cyan")
+
+
+def _next(desk: Desk, ended: Ended) -> str | None:
+    """The command that goes on with a run; None if it has ended for good."""
+    if ended.state in (RunState.FINISHED, RunState.ABANDONED):
+        return None
+    if ended.state is RunState.RUNNING:
+        return f"browser-agent show {ended.run} {desk.more}".strip()
+    return f"browser-agent resume {ended.run} {desk.more}".strip()

@@ -1,0 +1,108 @@
+"""What a command says: a live line a step for people, or one JSON document for programs, never both on one stream.
+
+With `--json`, stdout gets the document alone and progress goes to stderr. Decides nothing and reads no store.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.status import Status
+from rich.table import Table
+from rich.text import Text
+
+from browser_agent.cli.plain import one_line, plain, values_in_words
+from browser_agent.keeping import Event
+
+_MARKS = {
+    "happened": ("✔", "green"),
+    "not_happened": ("○", "cyan"),
+    "refused": ("○", "cyan"),
+    "rejected": ("✘", "red"),
+    "abandoned": ("○", "yellow"),
+    "step": ("✔", "green"),
+    "question": ("?", "yellow"),
+    "in_doubt": ("…", "yellow"),
+    "worker_died": ("!", "red"),
+    "raised": ("✘", "red"),
+}
+_WAITED_FOR = {"dispatching", "waiting"}
+_SAID_OTHERWISE = {"question", "stopped", "raised"}  # told in full when the run has come to its end
+
+
+class Screen:
+    """The two streams of one command."""
+
+    def __init__(self, as_json: bool) -> None:
+        self.as_json = as_json
+        self._out = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
+        self._err = Console(file=sys.stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
+        self._lines = self._err if as_json else self._out
+        self._waiting: Status | None = None
+        self._settled = False
+
+    def document(self, data: Any) -> None:
+        """The one JSON document; says nothing to people."""
+        if self.as_json:
+            sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False, default=str) + "\n")
+
+    def say(self, words: object = "", style: str = "") -> None:
+        """A line for people."""
+        if not self.as_json:
+            self._out.print(Text(plain(words), style))
+
+    def table(self, table: Table) -> None:
+        """A table for people."""
+        if not self.as_json:
+            self._out.print(table, soft_wrap=False)
+
+    def complain(self, words: object) -> None:
+        """A line on stderr."""
+        self._err.print(Text(plain(words), "red"))
+
+    def tell(self, event: Event) -> None:
+        """A live line of what happens in a run."""
+        self._end_waiting()
+        if event.kind in _WAITED_FOR:
+            self._wait(event.words)
+        elif event.kind == "settled":
+            self._settled = True
+            self._line(str(event.details.get("outcome", "")), event.words, _proof(event.details))
+        elif event.kind == "step":
+            if not (event.details.get("writes") and self._settled):  # its settled gesture has said it already
+                self._line("step", event.words, values_in_words(event.details.get("value")))
+            self._settled = False
+        elif event.kind not in _SAID_OTHERWISE:
+            self._line(event.kind, event.words, "")
+
+    def ended(self) -> None:
+        """No more live lines will come."""
+        self._end_waiting()
+
+    def _line(self, kind: str, words: str, more: str) -> None:
+        mark, style = _MARKS.get(kind, ("·", "dim"))
+        line = Text(f"{mark} ", style)
+        line.append(one_line(words), "default")
+        if more:
+            line.append(f"  {one_line(more, 300)}", "dim")
+        self._lines.print(line)
+
+    def _wait(self, words: str) -> None:
+        if self._lines.is_terminal:
+            self._waiting = self._lines.status(Text(one_line(words)))
+            self._waiting.start()
+
+    def _end_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.stop()
+            self._waiting = None
+
+
+def _proof(details: Mapping[str, Any]) -> str:
+    values, reasons = values_in_words(details.get("values")), details.get("reasons") or []
+    known = f"known by: {reasons[0]}" if reasons else ""
+    return " · ".join(part for part in (values, known) if part)
