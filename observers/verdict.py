@@ -164,10 +164,11 @@ def _conditions(seen: Observation, circumstances: Circumstances) -> Iterable[tup
     if circumstances.late_commit is None:
         yield "the site doesn't declare how late a request can still take effect (late_commit)", False
         return
-    needed = circumstances.late_commit + seen.staleness
-    waited = circumstances.waited if circumstances.waited is not None else timedelta(0)
-    left = (needed - waited).total_seconds()
-    yield f"a late effect is possible for another {max(left, 0):.0f} s", circumstances.waited is not None and left <= 0
+    if circumstances.waited is None:
+        yield "nobody knows how long ago the browser that made the gesture died", False
+        return
+    left = (circumstances.late_commit + seen.staleness - circumstances.waited).total_seconds()
+    yield f"a late effect is possible for another {max(left, 0):.0f} s", left <= 0
 
 
 def _doubt(
