@@ -1,6 +1,7 @@
 """The door to a page: it reads what a person would see, and nothing that it does is written at the site."""
 
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -65,6 +66,8 @@ class _Answers(BaseHTTPRequestHandler):
         self.server.asked.append(f"{self.command} {self.path}")
         self.rfile.read(int(self.headers.get("content-length", 0)))
         path = self.path.split("?")[0]
+        if path == "/rows":
+            time.sleep(0.7)  # a slow site: the list stands there empty meanwhile
         cookie = self.headers.get("cookie", "")
         body = {"/cookie": f"<p>cookie {cookie}", "/posted": "<p>answer of a POST"}.get(path, PAGES.get(path, ""))
         self.send_response(200 if body else 404)
