@@ -1,0 +1,279 @@
+"""The report, opened in a real browser: it shows what is known, and does nothing else."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image, ImageDraw
+from playwright.sync_api import Page
+from sqlalchemy import text as sql
+
+from browser_agent.errors import Misuse, UnknownName
+from browser_agent.report import TONES, write_report
+from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
+from browser_agent.store import Asked, Lease, Said, Store
+from tests.store.building import NOON, HandClock, called, claim, intent, submit
+
+HOSTILE = "<script>document.title = 'owned'</script><img src=http://evil.example/x onerror=\"document.title='owned'\">"
+TARGET = [40, 300, 90, 36]
+
+
+def picture(words: str, *, done: bool = False) -> bytes:
+    """A page as a picture: a form, or the sentence that confirms it."""
+    image = Image.new("RGB", (900, 460), "#ffffff")
+    draw = ImageDraw.Draw(image)
+    draw.rectangle((0, 0, 900, 56), fill="#22406b")
+    draw.text((24, 20), "acme books", fill="#ffffff", font_size=18)
+    for number, line in enumerate(words.split("\n")):
+        draw.rectangle((40, 90 + 64 * number, 520, 126 + 64 * number), outline="#9aa4b5")
+        draw.text((52, 98 + 64 * number), line, fill="#1d2330", font_size=17)
+    if done:
+        draw.rectangle((40, 380, 700, 424), fill="#dff3e6")
+        draw.text((56, 391), f"Invoice posted for {words.splitlines()[0]}", fill="#116b3a", font_size=18)
+    draw.rectangle((40, 300, 130, 336), fill="#22406b")
+    draw.text((66, 308), "Post", fill="#ffffff", font_size=17)
+    written = io.BytesIO()
+    image.save(written, "WEBP", quality=80, method=0)
+    return written.getvalue()
+
+
+class Story:
+    """Tells a run into a store: what was made, seen and asked."""
+
+    def __init__(self, store: Store, clock: HandClock) -> None:
+        self.store, self.clock, self.run = store, clock, submit(store, key="invoices of 30 November")
+        self.lease: Lease = claim(store, self.run)
+
+    def make(self, shipment: str, customer: str, **more: Any) -> str:
+        """A gesture with its pictures, dispatched."""
+        kept = self.store.artifacts.keep(picture(f"{shipment}\n{customer}\n120.00"), "image/webp")
+        step = self.store.journal.begin_step(self.lease, called(f"post_invoice({shipment})"))
+        wanted = intent(f"post an invoice of 120.00 to {customer}", before=kept, target_box=json.dumps(TARGET), **more)
+        gesture = self.store.journal.intend(self.lease, step, 1, wanted)
+        self.clock.sleep(1)
+        self.store.journal.dispatch(self.lease, gesture.id, guarded=True)
+        self.clock.sleep(1)
+        return gesture.id
+
+    def look(self, gesture: str, *said: dict[str, Any]) -> list[str]:
+        """One look of all observers."""
+        self.clock.sleep(2)
+        texts = [json.dumps({"at": NOON.isoformat(), "reasons": [], **one}) for one in said]
+        return self.store.journal.observe(self.lease, gesture, texts)[1]
+
+    def settle(self, gesture: str, shipment: str, number: str) -> None:
+        """It happened, proven by a confirmation and a record."""
+        after = self.store.artifacts.keep(picture(f"{shipment}\nNordwind\n120.00", done=True), "image/webp")
+        fact = {"method": "POST", "address": "http://127.0.0.1:8001/invoices", "released": True, "status": 303}
+        wire = {"armed": True, "facts": [{**fact, "location": f"/invoices/{number}", "declared": True}]}
+        change = {"ratio": 0.071, "box": [40, 380, 700, 424]}
+        seen = {"observer": "ConfirmationText", "sight": "seen", "fresh": False}
+        ids = self.look(gesture, {**seen, "matches": [match(number)], "evidence": [text(f"Invoice {number} posted")]})
+        facts = {"after": after, "change": json.dumps(change), "wire": json.dumps(wire), "count": 1}
+        self.store.journal.move(
+            self.lease,
+            gesture,
+            GestureState.HAPPENED,
+            values=json.dumps({"number": number}),
+            proven_by=json.dumps(ids),
+            reasons='["one new match of its key"]',
+            **facts,
+        )
+        step = self.store.journal.gesture(gesture).step_id
+        self.store.journal.end_step(self.lease, step, StepState.FINISHED, json.dumps({"number": number}))
+
+    def ask(self, gesture: str, *evidence: dict[str, Any]) -> str:
+        """Nothing proves it: a person is asked."""
+        self.store.journal.move(self.lease, gesture, GestureState.IN_DOUBT)
+        self.store.journal.move(self.lease, gesture, GestureState.UNKNOWN, reasons='["the list could not be read"]')
+        row = self.store.journal.gesture(gesture)
+        asked = Asked(
+            QuestionKind.OUTCOME,
+            f"Did this happen: {row.words}?",
+            ("the list could not be read to its end", "late_commit of books is not declared"),
+            evidence,
+            last_confirmed="invoice INV-2301 posted for S-101",
+            safe_step="Look at books yourself; if it is there, answer happened.",
+            step=row.step_id,
+            gesture=gesture,
+        )
+        return self.store.inbox.ask(self.lease, asked).id
+
+
+def match(number: str) -> dict[str, Any]:
+    return {"values": {"number": number}, "identity": f"S-101 {number}", "note": "", "box": None}
+
+
+def text(words: str, **more: Any) -> dict[str, Any]:
+    return {"kind": "text", "words": "the page says", "text": words, "at": NOON.isoformat(), **more}
+
+
+def told(store: Store, clock: HandClock) -> Story:
+    """Two attempts: one invoice that happened, a worker that died, one gesture that nothing has proven."""
+    story = Story(store, clock)
+    reading = store.journal.begin_step(story.lease, called("find_shipments(2026-11-30)", writes=False))
+    store.journal.end_step(story.lease, reading.id, StepState.FINISHED, "[]")
+    story.settle(story.make("S-101", "Nordwind"), "S-101", "INV-2301")
+    lost = story.make("S-102", f"Suedwind {HOSTILE}")
+    store.journal.release(story.lease, lost, "POST", "http://127.0.0.1:8001/invoices")
+    store.leases.end_attempt(story.lease, "ended by signal 9")
+    story.lease = claim(store, story.run)
+    rows = [{"Reference": "S-101", "Number": "INV-2301"}, {"Reference": HOSTILE, "Number": "INV-2299"}]
+    listed = store.artifacts.keep(picture("Invoices\nS-101 INV-2301\nS-099 INV-2299"), "image/webp")
+    page = {"kind": "picture", "words": "the list of invoices", "blob": listed, "box": [40, 154, 480, 36]}
+    record = {"observer": "Record(books, invoices)", "sight": "cannot_tell", "reasons": [f"2 of 4 pages: {HOSTILE}"]}
+    table = {"kind": "rows", "words": "rows read", "rows": rows, "address": "http://127.0.0.1:8001/invoices"}
+    story.look(lost, {**record, "matches": [], "evidence": [table, page, text(HOSTILE)]}, {**record, "matches": []})
+    story.ask(lost, text(HOSTILE))
+    store.leases.end(story.lease, RunState.WAITING, ended_by="Unknown whether this happened: an invoice to Suedwind.")
+    return story
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: HandClock) -> Iterator[Store]:
+    with Store(tmp_path / "runs.db", clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def opened(store: Store, clock: HandClock, page: Page, tmp_path: Path) -> Iterator[Page]:
+    """The report of the two attempts in the browser, which may ask the world for nothing."""
+    written = write_report(store, told(store, clock).run, tmp_path / "run.html")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(written.as_uri())
+    yield page
+    assert [address for address in asked if not address.startswith(("file:", "data:"))] == []
+
+
+def test_each_state_of_a_gesture_has_its_colour_and_words() -> None:
+    assert set(TONES) == set(GestureState)
+    unproven = {GestureState.DISPATCHING, GestureState.IN_DOUBT, GestureState.UNKNOWN, GestureState.ASKED}
+    assert {state for state, (tone, _) in TONES.items() if tone == "red"} == unproven
+
+
+def test_a_reviewer_sees_the_changes_and_what_proves_them(opened: Page) -> None:
+    first, second = opened.locator("table.summary tbody tr").all()
+    assert re.search(r"post an invoice of 120.00 to Nordwind.*happened\s+number: INV-2301", first.inner_text(), re.S)
+    assert "ConfirmationText (look 1)" in first.inner_text()
+    assert "unknown" in second.inner_text()
+    assert "INV-2301" not in second.inner_text()
+
+
+def test_a_gesture_without_a_verdict_is_red_and_named_at_the_top(opened: Page) -> None:
+    red = opened.locator("article.red")
+    assert red.count() == 1
+    assert red.locator(".alarm").inner_text() == "This gesture was made, and nothing has proven what it did."
+    assert opened.locator(".head .alarm a").get_attribute("href") == f"#{red.get_attribute('id')}"
+
+
+def test_the_question_stands_with_its_gesture(opened: Page) -> None:
+    question = opened.locator("article.red .question.open").inner_text()
+    for words in (
+        "Did this happen",
+        "invoice INV-2301 posted for S-101",
+        "Look at books yourself",
+        "waits for a person",
+    ):
+        assert words in question
+
+
+def test_pictures_are_shown_with_their_marks_and_the_stored_ones_have_none(
+    opened: Page, store: Store, tmp_path: Path
+) -> None:
+    opened.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
+    pictures = opened.locator("img")
+    pictures.evaluate_all("all => Promise.all(all.map(one => one.decode()))")
+    assert pictures.count() == 4
+    before = store.artifacts.read(store.journal.gestures(store.leases.runs()[0].id)[0].before or "")[0]
+    assert before == picture("S-101\nNordwind\n120.00")
+    shown = opened.locator("article.green img").first.get_attribute("src") or ""
+    assert shown.startswith("data:image/webp;base64,")
+    assert _pink(shown) > 100
+
+
+def _pink(source: str) -> int:
+    """Pixels in the ink of a mark."""
+    image = Image.open(io.BytesIO(base64.b64decode(source.partition(",")[2]))).convert("RGB")
+    content = image.tobytes()
+    pixels = zip(content[::3], content[1::3], content[2::3], strict=True)
+    return sum(1 for red, green, blue in pixels if red > 180 and green < 60 and 60 < blue < 160)
+
+
+def test_hostile_text_is_shown_as_text_and_does_nothing(opened: Page) -> None:
+    assert opened.title().startswith("invoice_shipments")
+    assert opened.locator("script").count() == 0
+    assert opened.locator("body").inner_text().count("<script>document.title") >= 3
+
+
+def test_the_death_of_the_worker_is_in_the_time_line(opened: Page) -> None:
+    lanes = opened.locator(".lane")
+    assert "ended by signal 9" in lanes.nth(0).locator(".lanehead").inner_text()
+    assert lanes.nth(0).locator("article").count() == 2
+    assert "find_shipments" in lanes.nth(0).locator(".read").inner_text()
+
+
+def test_it_is_read_on_a_phone_without_scrolling_sideways(opened: Page) -> None:
+    opened.set_viewport_size({"width": 390, "height": 800})
+    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_audit_chain_is_named_with_its_size_and_head(opened: Page, store: Store) -> None:
+    chain = store.verify()
+    footer = opened.locator("footer").inner_text()
+    assert f"{chain.size} lines" in footer
+    assert chain.head in footer
+    assert "holds" in footer
+
+
+def test_an_answer_names_the_person(store: Store, clock: HandClock, page: Page, tmp_path: Path) -> None:
+    story = told(store, clock)
+    question = store.inbox.questions(story.run, open_only=True)[0]
+    store.inbox.answer(question.id, Said(Answer.HAPPENED, "ann", "it is on the list", {"number": "INV-2302"}))
+    page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
+    answer = page.locator(".answer").inner_text()
+    assert "happened" in answer and "ann" in answer and "it is on the list" in answer and "INV-2302" in answer
+    assert page.locator("article.red").count() == 0
+    assert f"answer to {question.id} by ann" in page.locator("table.summary").inner_text()
+
+
+def test_a_lost_picture_is_said_to_be_lost(store: Store, clock: HandClock, page: Page, tmp_path: Path) -> None:
+    story = told(store, clock)
+    before = store.journal.gestures(story.run)[0].before or ""
+    (store.artifacts.folder / before[:2] / before).unlink()
+    page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
+    assert f"The file of blob {before} is missing" in page.locator("article.green .absent").inner_text()
+
+
+def test_a_broken_chain_is_said_to_be_broken(store: Store, clock: HandClock, page: Page, tmp_path: Path) -> None:
+    story = told(store, clock)
+    with store.database.write() as session:
+        session.connection().execute(sql("DROP TRIGGER audit_keeps_its_lines"))
+        session.connection().execute(sql("UPDATE audit SET body = CAST('{}' AS BLOB) WHERE seq = 3"))
+    page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
+    assert "line 3: its text is not the text that was written" in page.locator("footer").inner_text()
+
+
+def test_an_empty_run_has_a_report(store: Store, page: Page, tmp_path: Path) -> None:
+    page.goto(write_report(store, submit(store), tmp_path / "deep" / "run.html").as_uri())
+    assert "None: no step of this run makes a gesture" in page.locator("body").inner_text()
+
+
+def test_a_report_of_no_run_or_to_no_place_is_not_written(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(UnknownName):
+        write_report(store, "run-nowhere", tmp_path / "run.html")
+    with pytest.raises(Misuse, match="could not be written"):
+        write_report(store, submit(store), tmp_path)
+    assert not (tmp_path / "run.html").exists()
