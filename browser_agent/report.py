@@ -233,6 +233,7 @@ def _question(row: QuestionRow) -> dict[str, Any]:
         "row": row,
         "kind": row.kind.replace("_", " "),
         "reasons": json.loads(row.reasons),
+        "calls": json.loads(row.details).get("calls", []),
         "answer": row.answer.replace("_", " ") if row.answer else None,
         "values": json.loads(row.values or "{}"),
     }

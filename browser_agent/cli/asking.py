@@ -32,7 +32,10 @@ def put(screen: Screen, question: QuestionRow, more: str = "") -> None:
     screen.say()
     screen.say(f"Question {question.id}  ({question.kind.replace('_', ' ')}, run {question.run_id})", "bold yellow")
     screen.say(f"  {question.words}", "bold")
-    _listed(screen, "Why you are asked", data["reasons"])
+    if question.kind is QuestionKind.APPROVAL:
+        _listed(screen, "Exactly these would be made", _calls(data))
+    else:
+        _listed(screen, "Why you are asked", data["reasons"])
     _listed(screen, "What was seen", [line for seen in data["evidence"] for line in _evidence(seen)])
     if question.kind is not QuestionKind.APPROVAL:
         screen.say(f"  Last confirmed: {question.last_confirmed or 'nothing in this run so far'}")
@@ -72,6 +75,11 @@ def store_option(path: object, default: object) -> str:
 def _answer(question: QuestionRow, answer: Answer, signed: str) -> str:
     values = " [--value NAME=VALUE]..." if answer is Answer.HAPPENED else ""
     return f"browser-agent answer {question.id} {answer.replace('_', '-')} {signed}{values}"
+
+
+def _calls(data: Mapping[str, Any]) -> list[str]:
+    """The calls with all their arguments, never shortened: a person answers for them."""
+    return [f"{call['step']} {call['arguments']}" for call in data["details"].get("calls", ())] or data["reasons"]
 
 
 def _listed(screen: Screen, title: str, lines: list[str]) -> None:

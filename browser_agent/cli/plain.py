@@ -58,5 +58,6 @@ def values_in_words(values: object) -> str:
         return ", ".join(f"{name} {one_line(value, 60)}" for name, value in values.items())
     if isinstance(values, Iterable) and not isinstance(values, str):
         found = list(values)
-        return f"{len(found)} found" if len(found) > 3 else "; ".join(values_in_words(value) for value in found)
+        many = len(found) > 3 or (len(found) > 1 and isinstance(found[0], dict))
+        return f"{len(found)} found" if many else "; ".join(values_in_words(value) for value in found)
     return "" if values is None else one_line(values, 60)

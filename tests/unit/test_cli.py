@@ -304,6 +304,16 @@ def test_a_question_is_put_in_full_and_with_the_commands_that_answer_it(cli: Cli
     assert "try again" not in said.lower()
 
 
+def test_an_approval_shows_every_argument_of_every_call(cli: Cli, store: Store) -> None:
+    calls = [
+        {"step": "email_invoice", "arguments": '{"to":"' + "a" * 400 + '@example"}', "words": "email_invoice(...)"}
+    ]
+    waiting(store, QuestionKind.APPROVAL, reasons=("email_invoice(...)",), details={"calls": calls})
+    said = cli("inbox").out
+    assert "Exactly these would be made" in said
+    assert f'email_invoice {{"to":"{"a" * 400}@example"}}' in said
+
+
 @pytest.mark.parametrize("kind", QuestionKind)
 def test_every_command_that_a_question_prints_is_taken(
     cli: Cli, keeper: Keeper, store: Store, kind: QuestionKind
