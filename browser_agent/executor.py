@@ -250,6 +250,8 @@ class Run:
 
     def _recover(self) -> None:
         journal = self._attempt.store.journal
+        if not self._attempt.options.only_look:
+            self._close_what_is_asked_anew()
         opened = [gesture for gesture in journal.gestures(self.id) if gesture.state in OPEN_GESTURE_STATES]
         for gesture in opened:
             question = self._question_of(gesture)
@@ -264,6 +266,12 @@ class Run:
             return
         self._attempt.channel.ask("disarm")
         self._replay = _replay(self._attempt)
+
+    def _close_what_is_asked_anew(self) -> None:
+        inbox = self._attempt.store.inbox
+        for open_one in inbox.questions(self.id, open_only=True):
+            if open_one.kind in _ASKED_ANEW:
+                inbox.close(self._attempt.lease, open_one.id, "the run goes on; it is asked anew if need be")
 
     def _question_of(self, gesture: GestureRow) -> QuestionRow | None:
         questions = self._attempt.store.inbox.questions(self.id, open_only=True)
@@ -320,6 +328,7 @@ class Run:
 
 
 _NOTHING: Any = None
+_ASKED_ANEW = (QuestionKind.ATTEMPTS, QuestionKind.TASK_CHANGED)
 _FACTS: dict[str, type[Fact]] = {fact.__name__: fact for fact in (Refused, Rejected, NotHappened)}
 
 

@@ -15,6 +15,7 @@ import socket
 import sys
 import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -52,7 +53,7 @@ def keep(store: Store, run: str, options: Options | None = None, tell: Tell = la
         store: where the run is written.
         run: its id.
         options: see `Options`.
-        tell: called with each event, from this thread.
+        tell: called with each event, from the keeper's thread.
 
     Raises:
         UnknownName: no such run.
@@ -60,7 +61,11 @@ def keep(store: Store, run: str, options: Options | None = None, tell: Tell = la
         InOtherHands: a living keeper works on it.
         ChromiumNotFound, ChromiumDidNotStart: there is no browser to work with.
     """
-    return asyncio.run(_Keeper(store, run, options or Options(), tell).keep())
+    keeper = _Keeper(store, run, options or Options(), tell)
+    if not _loop_runs_here():
+        return asyncio.run(keeper.keep())
+    with ThreadPoolExecutor(1, thread_name_prefix="keeper") as thread:  # a notebook, or Playwright's sync API
+        return thread.submit(lambda: asyncio.run(keeper.keep())).result()
 
 
 def look(store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None) -> Ended:
@@ -158,13 +163,15 @@ class _Keeper:
     # attempts
 
     async def _attempts(self) -> None:
+        deaths = 0
         while True:
             how = await self._attempt()
             await asyncio.to_thread(self._store.leases.end_attempt, self._lease, how)
             run = await asyncio.to_thread(self._store.leases.run, self._run)
             if run.state is not RunState.RUNNING or run.attempt != self._lease.attempt:
                 return
-            if self._stopping or self._lease.attempt >= self._options.attempts:
+            deaths += 1
+            if self._stopping or deaths >= self._options.attempts:
                 await asyncio.to_thread(self._give_up, how)
                 return
             self._say("worker_died", f"The worker died ({how}). Another one looks what its last gesture did.")
@@ -256,7 +263,7 @@ class _Keeper:
             return {"guarded": False}
         await self._held.state()
         self._gestures.append(gesture)
-        return {"guarded": await self._held.gate.arm(gesture, sends)}
+        return {"guarded": await self._held.arm(gesture, sends)}
 
     async def _pause(self, words: str) -> Message:
         await asyncio.to_thread(input, f"{words}: press Enter to make it. ")
@@ -364,6 +371,14 @@ class _interrupts:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().remove_signal_handler(number)
+
+
+def _loop_runs_here() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _own() -> str:

@@ -30,7 +30,6 @@ class Case:
     proof: tuple[Observer, ...]
     baseline: tuple[Observation | None, ...]
     site: Site | None
-    timed_out: bool = False
     dead_at: datetime | None = None
 
     @property
@@ -111,7 +110,7 @@ class Looker:
             late_commit=self._case.late_commit,
             spaced_looks_agree=self._agree(observations, now),
             guarded=wire.guarded,
-            timed_out=self._case.timed_out,
+            timed_out=not wire.answered,
         )
 
     def _agree(self, observations: tuple[Observation, ...], now: datetime) -> bool:

@@ -167,7 +167,7 @@ class Making:
         try:
             gesture.make(gesture.timeout * 1000)
         except Error as error:
-            log, case.timed_out = error.message, True
+            log = error.message
         attempt.reach(Point.INPUT, self.ordinal)
         if log is not None and self._never_reached(gesture, row, log, witness.seen(), witness.answers()):
             return self._refuse(row, "The input never reached the page.", log)
@@ -197,7 +197,7 @@ class Making:
             looked = looker.look(wire, fresh=fresh)
             if looked.happened:
                 return self._happened(row, looked)
-            if not looked.clear or self.attempt.clock.monotonic() > until:
+            if not looked.clear or self.attempt.clock.monotonic() > until or (fresh and wire.given_up):
                 break
             fresh = any(fact.status is not None or fact.error is not None for fact in wire.released)
             self.attempt.sleep(next(waits, LOOK_EVERY_SECONDS[-1]))
@@ -209,7 +209,6 @@ class Making:
         if dialogs and nothing_left(self.attempt.wire(row.id)):
             self.attempt.end_browser()
             return self._refuse(row, f"A dialog that is not declared came up and was dismissed: {dialogs[0]!r}.")
-        case.timed_out = True
         return Recovery(self.attempt, self.attempt.store.journal.gesture(row.id), case).settle()
 
     def _happened(self, row: GestureRow, looked: Looked, more: tuple[str, ...] = ()) -> GestureRow:

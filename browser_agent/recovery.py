@@ -44,7 +44,7 @@ def case_of(attempt: Attempt, row: GestureRow) -> Case:
     proof = tuple(Observer.from_json(stored, sites=attempt.sites) for stored in intent["proof"])
     baseline = TypeAdapter(tuple[Observation | None, ...]).validate_json(row.baseline or "[]")
     site = attempt.sites.get(row.site or "")
-    return Case(row.id, row.words, proof, baseline, site, timed_out=True, dead_at=row.sender_dead_at)
+    return Case(row.id, row.words, proof, baseline, site, dead_at=row.sender_dead_at)
 
 
 class Recovery:

@@ -63,6 +63,16 @@ class WireReport(BaseModel):
         return tuple(fact for fact in self.facts if fact.released)
 
     @property
+    def answered(self) -> bool:
+        """Everything that was let go has had an answer, so nothing of it ran out of time."""
+        return bool(self.released) and all(fact.status is not None for fact in self.released)
+
+    @property
+    def given_up(self) -> bool:
+        """Something was let go, and none of it is waiting for, or has had, an answer that promises a confirmation."""
+        return bool(self.released) and all(fact.error or (fact.status or 0) >= 400 for fact in self.released)
+
+    @property
     def guarded(self) -> bool:
         """Every write passed the gate, so the browser cannot have sent one of them twice."""
         return self.armed and not self.workers and not any(fact.by_service_worker for fact in self.facts)

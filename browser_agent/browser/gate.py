@@ -59,13 +59,14 @@ class Gate:
 
     Args:
         context: the default context of our Chromium, on the keeper's own connection.
-        helper: a page of that context that nothing acts on; pooled connections are closed from it.
+        helper: a page of that context that nothing acts on; pooled connections are closed from it. May be replaced.
         release: see `Release`.
         reach: see `Reach`.
     """
 
     def __init__(self, context: BrowserContext, helper: Page, release: Release, reach: Reach) -> None:
-        self._context, self._helper, self._release, self._reach = context, helper, release, reach
+        self._context, self._release, self._reach = context, release, reach
+        self.helper = helper
         self._watches: dict[str, _Watch] = {}
         self._current: _Watch | None = None
         self._sockets: set[WebSocket] = set()
@@ -142,7 +143,7 @@ class Gate:
 
     async def _flush(self) -> bool:
         try:
-            return bool(await asyncio.wait_for(self._helper.evaluate(_FLUSH), FLUSH_SECONDS))
+            return bool(await asyncio.wait_for(self.helper.evaluate(_FLUSH), FLUSH_SECONDS))
         except (Error, TimeoutError):
             return False
 

@@ -90,6 +90,16 @@ class HeldBrowser:
     def _remember_dialog(self, dialog: Dialog) -> None:
         self._dialogs.append(dialog)
 
+    async def arm(self, gesture: str, sends: str | None) -> bool:
+        """Arm the gate; its helper page may have crashed with the others, and is then opened anew, once."""
+        if await self.gate.arm(gesture, sends):
+            return True
+        helper = await _within(ATTACH_SECONDS, _new_helper(self._context))
+        if helper is None:
+            return False
+        self.gate.helper = helper
+        return await self.gate.arm(gesture, sends)
+
     async def dismiss_dialogs(self) -> None:
         """Dismiss what a dead worker left open, so that the page can be read."""
         while self._dialogs:
@@ -120,6 +130,10 @@ async def _helper_page(context: BrowserContext) -> Page:
     for page in context.pages:
         if page.url == HELPER_ADDRESS:
             return page
+    return await _new_helper(context)
+
+
+async def _new_helper(context: BrowserContext) -> Page:
     page = await context.new_page()
     await page.goto(HELPER_ADDRESS)
     return page

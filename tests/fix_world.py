@@ -1,0 +1,90 @@
+"""A world for the acceptance tests: fixture sites behind fault proxies, a store, and real runs on them.
+
+A run is kept in a thread of this process; its worker is a real child process and its Chromium a real one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser_agent.keeper import Ended, Event, KillAt, Options, keep
+from browser_agent.keeping import Tell
+from browser_agent.states import Answer
+from browser_agent.store import Said, Store
+from browser_agent.tasks import dump_arguments, load_task, parse_arguments
+from fixtures.books import Books
+from fixtures.mail import Mail
+from fixtures.proxy import FaultProxy
+
+TASKS = Path(__file__).parent / "tasks"
+
+
+class World:
+    """Two sites, the roads to them, and a store."""
+
+    def __init__(self, books: Books, mail: Mail, to_books: FaultProxy, to_mail: FaultProxy, folder: Path) -> None:
+        self.books, self.mail, self.to_books, self.to_mail = books, mail, to_books, to_mail
+        self.folder = folder
+        self.store = Store(folder / "runs.db")
+        self.events: list[Event] = []
+        self._threads = ThreadPoolExecutor(2)
+
+    def submit(self, name: str, file: str | Path = "posting.py", **arguments: Any) -> str:
+        """Write a run down; its id."""
+        task = load_task(f"{TASKS / file}:{name}")
+        bound = {"books": self.to_books.url, "slow": self.to_books.url, "mail": self.to_mail.url}
+        return self.store.leases.submit(
+            task_file=str(task.file),
+            task_name=task.name,
+            arguments=dump_arguments(task, parse_arguments(task, arguments)),
+            sites=json.dumps({site: {"url": bound[site]} for site in task.sites}),
+        ).id
+
+    def keep(self, run: str, kill: str | None = None, *, tell: Tell | None = None, **options: Any) -> Ended:
+        """Keep a run to its end, in a thread, since this one may have Playwright's loop in it."""
+        asked = Options(**{"keep_looking_seconds": 0.0, **options}, kill_at=KillAt.parse(kill) if kill else None)
+        return self._threads.submit(keep, self.store, run, asked, tell or self.events.append).result(timeout=180)
+
+    def go(self, name: str, kill: str | None = None, **arguments: Any) -> Ended:
+        """Submit and keep."""
+        return self.keep(self.submit(name, **arguments), kill)
+
+    def answer(self, question: str, answer: Answer, **values: str) -> None:
+        """A person's answer."""
+        said = Said(answer, by="Ann", reason="looked at the site myself", values=values, override=True)
+        self.store.inbox.answer(question, said)
+
+    def outcomes(self, run: str) -> list[str]:
+        """How each gesture of the run stands."""
+        return [str(gesture.state) for gesture in self.store.journal.gestures(run)]
+
+    def invoices(self, reference: str) -> list[str]:
+        """The numbers of the invoices that the site really has under that reference."""
+        return [invoice.number for invoice in self.books.invoices if invoice.reference == reference]
+
+    def mails(self, subject: str) -> int:
+        """How many mails of that subject the site has really sent."""
+        return sum(message.subject == subject for message in self.mail.messages)
+
+    def close(self) -> None:
+        """Close the store."""
+        self._threads.shutdown()
+        self.store.close()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """A fresh world; afterwards its log must verify, whatever happened in it."""
+    with Books() as books, Mail() as mail, FaultProxy(books.url) as to_books, FaultProxy(mail.url) as to_mail:
+        world = World(books, mail, to_books, to_mail, tmp_path)
+        yield world
+        assert world.store.verify().broken == ()
+        world.close()
+
+
