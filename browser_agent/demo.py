@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import count
 from pathlib import Path
@@ -28,7 +28,7 @@ from rich.table import Table
 from browser_agent import processes
 from browser_agent.browser.chromium import BrowserId
 from browser_agent.cli import asking
-from browser_agent.cli.exits import Exit, exit_of
+from browser_agent.cli.exits import Exit
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse
 from browser_agent.keeper import keep
@@ -177,7 +177,7 @@ def main(*, fault: str | None = None, report: Path | None = None, headed: bool =
         as_json: one JSON document on stdout, progress on stderr.
 
     Returns:
-        `FINISHED` if the ledger is exactly right for that ending, else how the run stands, else `RAISED`.
+        `FINISHED` if run and ledger are exactly right for that ending, else `RAISED`.
 
     Raises:
         Misuse: no such interruption, or this is no checkout of the source.
@@ -237,7 +237,7 @@ def _show(scene: Scene, interruption: Interruption, report: Path, headed: bool) 
     for question in _open(scene, ended):
         asking.put(screen, question, f"--store {scene.store.path}")
         screen.say("  (The sites of the demo end with it: this question is here to be read.)", "dim")
-    return _account(scene, interruption, ended, write_report(scene.store, scene.run, report))
+    return reckon(scene, interruption, ended, write_report(scene.store, scene.run, report))
 
 
 def _keep(scene: Scene, interruption: Interruption, headed: bool) -> Ended:
@@ -255,6 +255,7 @@ def _keep(scene: Scene, interruption: Interruption, headed: bool) -> Ended:
                 f"{question.words} ({len(json.loads(question.reasons))} calls): the demo says yes, by the name demo."
             )
             scene.screen.tell(Event("approved", words, scene.run, ended.attempts))
+        options = replace(options, kill_at=None)  # each keeper counts gestures anew, and one death was announced
 
 
 def _open(scene: Scene, ended: Ended) -> list[QuestionRow]:
@@ -264,7 +265,7 @@ def _open(scene: Scene, ended: Ended) -> list[QuestionRow]:
 # what the world says
 
 
-def _account(scene: Scene, interruption: Interruption, ended: Ended, report: Path) -> Exit:
+def reckon(scene: Scene, interruption: Interruption, ended: Ended, report: Path) -> Exit:
     """Show the sites' own ledger, and say whether it is exactly right for this ending."""
     invoices = [effect.values for effect in scene.books.ledger.effects if effect.kind == "invoice"]
     mails = [effect.values for effect in scene.mail.ledger.effects if effect.kind == "mail"]
@@ -288,9 +289,7 @@ def _account(scene: Scene, interruption: Interruption, ended: Ended, report: Pat
     scene.screen.table(_ledger(scene.books.shipments, invoices, mails))
     _sum_up(scene, facts, len(mails), right)
     scene.screen.document(facts)
-    if right:
-        return Exit.FINISHED
-    return exit_of(ended.state) if ended.state is not expected_state else Exit.RAISED
+    return Exit.FINISHED if right else Exit.RAISED
 
 
 def _ledger(shipments: list[Shipment], invoices: list[Mapping[str, str]], mails: list[Mapping[str, str]]) -> Table:

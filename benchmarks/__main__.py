@@ -1,0 +1,91 @@
+"""`python -m benchmarks`: what a guarded, journalled gesture costs beside a raw click on the same page.
+
+Prints a small table, or one JSON document with `--json`. Asserts nothing about time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.measures import guarded, raw, taken_over
+from fixtures.books import Books
+
+
+def measure(times: int) -> dict[str, float]:
+    """All of it, in milliseconds (medians) and ratios."""
+    with tempfile.TemporaryDirectory(prefix="browser-agent-benchmarks-") as name, Books() as books:
+        folder = Path(name)
+        plain = raw(folder, books, times)
+        watch = guarded(folder, books, times)
+        looks, settled = taken_over(folder, books)
+    gesture = median(watch.between("dispatching", "settled"))
+    ends = watch.at("step")
+    step = median(1000 * (end - begin) for begin, end in pairwise(ends))
+    return {
+        "raw_click_ms": plain.click,
+        "guarded_gesture_ms": gesture,
+        "gesture_ratio": gesture / plain.click,
+        "raw_step_ms": plain.step,
+        "guarded_step_ms": step,
+        "step_ratio": step / plain.step,
+        "look_ms": plain.look,
+        "takeover_until_it_looks_ms": looks,
+        "takeover_until_settled_ms": settled,
+        "takeover_ratio": settled / step,
+    }
+
+
+def table(found: dict[str, float]) -> Table:
+    """What was measured, for people."""
+    shown = Table("", "raw", "guarded", "ratio")
+    shown.add_row(
+        "click until it is proven",
+        f"{found['raw_click_ms']:.0f} ms",
+        f"{found['guarded_gesture_ms']:.0f} ms",
+        f"{found['gesture_ratio']:.1f}",
+    )
+    shown.add_row(
+        "whole step: open, fill, click, proof",
+        f"{found['raw_step_ms']:.0f} ms",
+        f"{found['guarded_step_ms']:.0f} ms",
+        f"{found['step_ratio']:.1f}",
+    )
+    shown.add_row("one look at a list", "", f"{found['look_ms']:.0f} ms", "")
+    shown.add_row("worker killed until the next one looks", "", f"{found['takeover_until_it_looks_ms']:.0f} ms", "")
+    shown.add_row(
+        "worker killed until the doubt is settled, in steps",
+        "",
+        f"{found['takeover_until_settled_ms']:.0f} ms",
+        f"{found['takeover_ratio']:.1f}",
+    )
+    return shown
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--times", type=int, default=8, help="how often each thing is done (2 at least)")
+    parser.add_argument("--json", action="store_true", help="one JSON document instead of the table")
+    asked = parser.parse_args(arguments)
+    found = measure(max(2, asked.times))
+    if asked.json:
+        print(json.dumps({name: round(value, 2) for name, value in found.items()}, indent=2))
+        return
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    console = Console(highlight=False)
+    console.print(table(found))
+    console.print(f"Medians of {asked.times}; {os.cpu_count()} cores, load {load}. Only the ratios mean something.")
+
+
+if __name__ == "__main__":
+    main()
