@@ -6,6 +6,7 @@ import hashlib
 import json
 import random
 import re
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -223,6 +224,18 @@ def test_a_full_disk_writes_nothing_and_says_so(store: Store, lease: Lease) -> N
             before = everything(store.path)
     assert everything(store.path) == before
     assert not store.verify().broken
+
+
+def test_a_picture_that_is_too_large_for_the_disk_has_neither_row_nor_file(store: Store) -> None:
+    before, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, most))
+    try:
+        with pytest.raises(StoreUnusable, match="A picture could not be stored"):
+            store.artifacts.keep(b"a picture" * 1000, "image/webp")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
+    assert everything(store.path)["blob"] == []
+    assert [path for path in store.artifacts.folder.rglob("*") if path.is_file()] == []
 
 
 @pytest.mark.xfail(strict=True, raises=NotADirectoryError, reason="tidying up hides what went wrong")

@@ -12,8 +12,8 @@ import pytest
 
 from browser_agent.errors import InOtherHands, Misuse, NotAllowed, Superseded, UnknownName
 from browser_agent.records import StepRow
-from browser_agent.states import GestureState, QuestionKind, RunState, StepState
-from browser_agent.store import Asked, Lease, Store
+from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
+from browser_agent.store import Asked, Lease, Said, Store
 from browser_agent.store.inbox import Inbox
 from browser_agent.store.journal import Journal
 from browser_agent.store.leases import Leases
@@ -211,7 +211,7 @@ def test_a_key_names_one_run(store: Store) -> None:
     assert submit(store, key="day-30") == run
     assert submit(store) != run
     before = everything(store.path)
-    with pytest.raises(InOtherHands, match="has the key 'day-30' already"):
+    with pytest.raises(InOtherHands, match="has the key 'day-30', with another task"):
         submit(store, key="day-30", arguments='{"day": "2026-12-01"}')
     assert everything(store.path) == before
 
@@ -234,6 +234,15 @@ def test_a_run_that_was_handed_back_is_not_written_by_the_hand_that_gave_it(
     store.leases.end(lease, state, ended_by="so")
     with pytest.raises((Superseded, NotAllowed)):
         store.leases.beat(lease)
+        store.journal.dispatch(lease, gesture.id, guarded=True)
+
+
+@pytest.mark.xfail(strict=True, raises=pytest.fail.Exception, reason="the lease of an abandoned run still dispatches")
+def test_a_run_that_a_person_gave_up_makes_no_further_gesture(store: Store, lease: Lease) -> None:
+    _, gesture = intended(store, lease)
+    question = asked(store, lease, QuestionKind.APPROVAL)
+    store.inbox.answer(question.id, Said(Answer.ABANDON, "ann", "stop this"))
+    with pytest.raises((Superseded, NotAllowed)):
         store.journal.dispatch(lease, gesture.id, guarded=True)
 
 
