@@ -16,7 +16,7 @@ from playwright.sync_api import Error
 from pydantic import TypeAdapter
 
 from browser_agent.attempt import Attempt
-from browser_agent.browser.evidence import Picture
+from browser_agent.browser.evidence import NoPicture, Picture
 from browser_agent.browser.pictures import NotAPicture, what_changed
 from browser_agent.errors import Refused, StoreUnusable, UnknownName, WaitingForPerson
 from browser_agent.gestures import Gesture
@@ -84,7 +84,7 @@ class Making:
     def _intend(self, gesture: Gesture[Any], baseline: tuple[Observation | None, ...]) -> GestureRow:
         box = _box(gesture)
         picture = self.attempt.acting.picture()
-        stored = gesture.stored()
+        stored = {**gesture.stored(), "no_picture": picture.reason if isinstance(picture, NoPicture) else None}
         intent = Intent(
             kind=gesture.kind,
             words=gesture.intent,
@@ -266,7 +266,9 @@ class Making:
 
 
 def _box(gesture: Gesture[Any]) -> list[float] | None:
+    """Where the target stands, after it has been scrolled to, so that the picture shows it."""
     try:
+        gesture.target.scroll_into_view_if_needed(timeout=1000)
         box = gesture.target.bounding_box(timeout=1000)
     except Error:
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from sqlmodel import select
@@ -77,8 +78,12 @@ class Artifacts:
         part = path.with_name(f"{path.name}.{os.getpid()}.part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            part.write_bytes(content)
+            with part.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())  # a row never names bytes that a power cut can take back
             part.replace(path)
         except OSError as error:
-            part.unlink(missing_ok=True)
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
             raise StoreUnusable(f"A picture could not be stored in {self.folder}: {error.strerror}.") from error

@@ -15,13 +15,14 @@ from typing import Any
 from sqlmodel import Session, col, func, select
 
 from browser_agent.clock import Clock, new_id
-from browser_agent.errors import Superseded, UnknownName
+from browser_agent.errors import NotAllowed, Superseded, UnknownName
 from browser_agent.records import GestureRow, ObservationRow, ReleaseRow, RunRow, StepRow
 from browser_agent.states import GESTURE_ARROWS, STEP_ARROWS, GestureState, StepState, check_arrow
 from browser_agent.store import audit
 from browser_agent.store.database import Database
 from browser_agent.store.leases import MARGIN_SECONDS, Lease, fence
 
+_MAY_SEND = (GestureState.DISPATCHING, GestureState.IN_DOUBT)
 _SETTLED = frozenset(state for state, arrows in GESTURE_ARROWS.items() if not arrows)
 
 
@@ -205,8 +206,8 @@ class Journal:
             if session.get_one(RunRow, lease.run).lease_until <= self._database.now(session):
                 raise Superseded(lease.run, lease.attempt)
             row = _gesture(session, gesture)
-            if row.state not in (GestureState.DISPATCHING, GestureState.IN_DOUBT):
-                check_arrow(GESTURE_ARROWS, row.state, GestureState.DISPATCHING)
+            if row.state not in _MAY_SEND:
+                raise NotAllowed(f"A request of gesture {gesture} may not leave: the gesture is at {row.state}.")
             release = ReleaseRow(
                 gesture_id=gesture, attempt=lease.attempt, method=method, address=address, at=self._clock.now()
             )

@@ -40,11 +40,12 @@ def fence(session: Session, lease: Lease, **changes: Any) -> None:
     """Touch the run's row where the lease is still the current one; the first line of every write of an attempt.
 
     Raises:
-        Superseded: another attempt owns the run.
+        Superseded: another attempt owns the run, or it was handed back, ended or abandoned.
     """
     done = session.connection().execute(
         update(RunRow)
         .where(col(RunRow.id) == lease.run, col(RunRow.attempt) == lease.attempt, col(RunRow.token) == lease.token)
+        .where(col(RunRow.state) == RunState.RUNNING)
         .values(**(changes or {"attempt": lease.attempt}))
     )
     assert isinstance(done, CursorResult)

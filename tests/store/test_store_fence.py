@@ -225,7 +225,6 @@ def test_runs_are_listed_and_an_unknown_one_is_said_to_be_unknown(store: Store) 
         claim(store, "run-x")
 
 
-@pytest.mark.xfail(strict=True, reason="the lease of an ended run still writes, and a beat makes it dispatch again")
 @pytest.mark.parametrize("state", [RunState.FINISHED, RunState.WAITING, RunState.STOPPED])
 def test_a_run_that_was_handed_back_is_not_written_by_the_hand_that_gave_it(
     store: Store, lease: Lease, state: RunState
@@ -237,7 +236,6 @@ def test_a_run_that_was_handed_back_is_not_written_by_the_hand_that_gave_it(
         store.journal.dispatch(lease, gesture.id, guarded=True)
 
 
-@pytest.mark.xfail(strict=True, raises=pytest.fail.Exception, reason="the lease of an abandoned run still dispatches")
 def test_a_run_that_a_person_gave_up_makes_no_further_gesture(store: Store, lease: Lease) -> None:
     _, gesture = intended(store, lease)
     question = asked(store, lease, QuestionKind.APPROVAL)

@@ -23,6 +23,18 @@ _TRIGGERS = (
     "CREATE TRIGGER happened_needs_evidence BEFORE UPDATE OF state ON gesture "
     "WHEN NEW.state = 'happened' AND (NEW.proven_by IS NULL OR NEW.proven_by IN ('', '[]', 'null')) "
     "BEGIN SELECT RAISE(ABORT, 'happened needs its evidence'); END",
+    "CREATE TRIGGER happened_comes_with_evidence BEFORE INSERT ON gesture "
+    "WHEN NEW.state = 'happened' AND (NEW.proven_by IS NULL OR NEW.proven_by IN ('', '[]', 'null')) "
+    "BEGIN SELECT RAISE(ABORT, 'happened needs its evidence'); END",
+    "CREATE TRIGGER evidence_is_kept BEFORE UPDATE OF proven_by ON gesture "
+    "WHEN OLD.state = 'happened' AND NEW.proven_by IS NOT OLD.proven_by "
+    "BEGIN SELECT RAISE(ABORT, 'the evidence of a settled gesture is kept'); END",
+    "CREATE TRIGGER step_ends_are_final BEFORE UPDATE OF state ON step "
+    "WHEN OLD.state = 'finished' AND NEW.state <> OLD.state "
+    "BEGIN SELECT RAISE(ABORT, 'a finished step stays finished'); END",
+    "CREATE TRIGGER answers_are_final BEFORE UPDATE OF state ON question "
+    "WHEN OLD.state <> 'open' AND NEW.state <> OLD.state "
+    "BEGIN SELECT RAISE(ABORT, 'an ended question stays ended'); END",
     "CREATE TRIGGER run_ends_are_final BEFORE UPDATE OF state ON run "
     "WHEN OLD.state IN ('finished', 'abandoned') AND NEW.state <> OLD.state "
     "BEGIN SELECT RAISE(ABORT, 'an ended run stays ended'); END",
