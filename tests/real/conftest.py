@@ -64,12 +64,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture(scope="session")
 def trac(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trac]:
+    unavailable = ""
     try:
-        started = Trac(tmp_path_factory.mktemp("trac"))
+        with Trac(tmp_path_factory.mktemp("trac")) as started:
+            yield started
     except TracUnavailable as error:
-        pytest.fail(str(error), pytrace=False)
-    with started:
-        yield started
+        unavailable = str(error)
+    if unavailable:  # said here, so that it is the one line that is shown
+        pytest.fail(unavailable, pytrace=False)
 
 
 @pytest.fixture
