@@ -215,7 +215,7 @@ class _Keeper:
 
     async def _serve(self, reader: asyncio.StreamReader) -> None:
         """Answer the worker until its line ends."""
-        while line := await reader.readline():
+        while line := await _next_line(reader):
             message = json.loads(line)
             if "tell" in message:
                 self._heard(message["tell"])
@@ -371,6 +371,14 @@ class _interrupts:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().remove_signal_handler(number)
+
+
+async def _next_line(reader: asyncio.StreamReader) -> bytes:
+    """The worker's next line; empty when its line has ended. A death with unread answers resets the line."""
+    try:
+        return await reader.readline()
+    except ConnectionResetError:
+        return b""
 
 
 def _loop_runs_here() -> bool:

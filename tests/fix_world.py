@@ -6,6 +6,7 @@ A run is kept in a thread of this process; its worker is a real child process an
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -37,6 +38,7 @@ class World:
 
     def submit(self, name: str, file: str | Path = "posting.py", **arguments: Any) -> str:
         """Write a run down; its id."""
+        sys.modules.pop(Path(file).stem, None)  # a file that was edited is read again, as in a new process
         task = load_task(f"{TASKS / file}:{name}")
         bound = {"books": self.to_books.url, "slow": self.to_books.url, "mail": self.to_mail.url}
         return self.store.leases.submit(

@@ -5,7 +5,7 @@ from datetime import timedelta
 from playwright.sync_api import Page
 from pydantic import BaseModel
 
-from browser_agent import Click, ConfirmationText, Gesture, Press, Record, Rejected, Run, SentMail, Site, step, task
+from browser_agent import Accept, Click, ConfirmationText, Gesture, Press, Record, Rejected, Run, SentMail, Site, step, task
 
 late = timedelta(seconds=2)
 books = Site("books", url="http://127.0.0.1:1", account="acme", signed_in='[data-account="acme"]', late_commit=late)
@@ -31,7 +31,7 @@ def fill(page: Page, site: Site, reference: str, by: str) -> None:
     page.goto(site / f"invoices/new{'?by=fetch' if by == 'fetch' else ''}")
     page.get_by_label("Customer").fill("Contoso Ltd")
     page.get_by_label("Amount").fill("380.00")
-    page.get_by_label("Reference").fill(reference)
+    page.get_by_label("Reference").fill(f"{reference}")
 
 
 def record(site: Site, reference: str) -> Record:
@@ -181,3 +181,24 @@ def handle_rejection(run: Run, reference: str) -> str:
         return run.step(post(reference, "form")).number
     except Rejected as no:
         return f"{no.status}: {' '.join(no.texts)}"
+
+
+@step(site=books)
+def post_accepting(page: Page, reference: str) -> Gesture[Posted]:
+    """Post an invoice where the button asks first."""
+    fill(page, books, reference, "form")
+    return Click(
+        page.get_by_role("button", name="Post"),
+        intent=f"post invoice {reference}",
+        sends="POST /invoices",
+        proof=[confirmation(reference), record(books, reference)],
+        gives=Posted,
+        dialogs=[Accept(r"\?")],
+        settle=3.0,
+    )
+
+
+@task(sites=[books])
+def post_with_dialog(run: Run, reference: str) -> str:
+    """Post one invoice, saying yes to the dialog."""
+    return run.step(post_accepting(reference)).number

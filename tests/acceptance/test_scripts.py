@@ -1,0 +1,144 @@
+"""What a script may do and what it may not: equal calls, swallowed stops, edited tasks, things that are there already."""
+
+from pathlib import Path
+
+import pytest
+
+from browser_agent.states import Answer, QuestionKind, RunState
+from tests.fix_world import TASKS, World
+
+
+def test_two_equal_calls_are_two_effects(world: World) -> None:
+    ended = world.go("post_twice", reference="R-1")
+    assert ended.state is RunState.FINISHED
+    assert world.invoices("R-1") == ["INV-1", "INV-2"]
+
+
+@pytest.mark.parametrize("point", ["paused:2", "answered:1", "answered:2", "settled:1"])
+def test_two_equal_calls_are_two_effects_across_a_kill(world: World, point: str) -> None:
+    ended = world.go("post_twice", kill=point, reference="R-1")
+    assert ended.state is RunState.FINISHED
+    assert world.invoices("R-1") == ["INV-1", "INV-2"]
+
+
+def test_a_script_that_swallows_everything_makes_no_other_gesture(world: World) -> None:
+    world.to_books.fault("drop_before_commit", count=None)
+    run = world.submit("swallow", reference="R-1")
+    ended = world.keep(run)
+    assert ended.state is RunState.WAITING
+    assert world.outcomes(run) == ["asked"]
+    assert [asked.path for asked in world.books.ledger.writes] == []
+
+
+FORM = "post('R-1', 'form')"
+EDITS = {
+    "renamed": (FORM, "renamed('R-1', 'form')"),
+    "argument changed": (FORM, "post('R-1', 'fetch')"),
+    "argument added": (FORM, "noted('R-1', 'form', 'a note')"),
+    "10 -> 10.00": ("post(10, 'form')", "post(Decimal('10.00'), 'form')"),
+    "order changed": (FORM, "post('R-2', 'form')"),
+}
+
+
+def write_task(folder: Path, call: str) -> None:
+    """Write the task file with that call as its first."""
+    (folder / "keyed.py").write_text(
+        "from decimal import Decimal\n"
+        "from playwright.sync_api import Page\n"
+        "from browser_agent import Gesture, Run, step, task\n"
+        "from posting import Posted, books, post\n\n"
+        "renamed = step(name='renamed', site=books)(post.fn)\n\n"
+        "@step(name='post', site=books)\n"
+        "def noted(page: Page, reference: str, by: str, note: str) -> Gesture[Posted]:\n"
+        "    return post.fn(page, reference, by)\n\n"
+        "@task(sites=[books])\n"
+        "def work(run: Run) -> list[str]:\n"
+        f"    return [run.step({call}).number, run.step(post('R-2', 'form')).number]\n"
+    )
+
+
+def cut_off(world: World, call: str = FORM) -> str:
+    """A run whose worker dies before its second gesture is dispatched, and is not followed by another."""
+    (world.folder / "posting.py").write_text((TASKS / "posting.py").read_text())
+    write_task(world.folder, call)
+    run = world.submit("work", file=world.folder / "keyed.py")
+    ended = world.keep(run, "intent:2", attempts=1)
+    assert ended.state is RunState.NEEDS_ATTENTION
+    assert len(world.books.invoices) == 1
+    return run
+
+
+@pytest.mark.parametrize("edit", list(EDITS))
+def test_an_edited_task_makes_nothing_and_asks(world: World, edit: str) -> None:
+    first, second = EDITS[edit]
+    run = cut_off(world, first)
+    write_task(world.folder, second)
+    ended = world.keep(run)
+    assert ended.state is RunState.WAITING
+    (question,) = world.store.inbox.questions(run, open_only=True)
+    assert question.kind is QuestionKind.TASK_CHANGED
+    assert "The journal expects post(" in question.words and "the task asks for" in question.words
+    assert len(world.books.ledger.writes) == 1
+
+
+def test_an_unedited_task_goes_on_where_it_was(world: World) -> None:
+    run = cut_off(world)
+    ended = world.keep(run)
+    assert (ended.state, ended.result) == (RunState.FINISHED, '["INV-1","INV-2"]')
+    assert len(world.books.invoices) == 2
+
+
+def test_a_renamed_step_goes_on_when_a_person_says_that_it_is_the_same(world: World) -> None:
+    run = cut_off(world)
+    write_task(world.folder, EDITS["renamed"][1])
+    world.answer(world.keep(run).questions[0], Answer.MAP)
+    ended = world.keep(run)
+    assert ended.state is RunState.FINISHED
+    assert (world.invoices("R-1"), world.invoices("R-2")) == (["INV-1"], ["INV-2"])
+
+
+def test_what_is_there_already_is_not_made(world: World) -> None:
+    world.books.enter(customer="Contoso Ltd", amount="380.00", reference="R-1")
+    run = world.submit("post_one", reference="R-1")
+    ended = world.keep(run)
+    assert ended.state is RunState.WAITING
+    assert world.store.inbox.question(ended.questions[0]).kind is QuestionKind.ALREADY_THERE
+    assert world.books.ledger.writes == []
+
+
+@pytest.mark.parametrize(("answer", "number", "count"), [(Answer.HAPPENED, "INV-1", 1), (Answer.NOT_HAPPENED, "INV-2", 2)])
+def test_a_person_says_what_that_which_is_there_means(world: World, answer: Answer, number: str, count: int) -> None:
+    world.books.enter(customer="Contoso Ltd", amount="380.00", reference="R-1")
+    run = world.submit("post_one", reference="R-1")
+    world.answer(world.keep(run).questions[0], answer)
+    ended = world.keep(run)
+    assert (ended.state, ended.result) == (RunState.FINISHED, f'"{number}"')
+    assert len(world.invoices("R-1")) == count
+
+
+def test_the_enter_key_posts_once(world: World) -> None:
+    ended = world.go("press_one", reference="R-1")
+    assert (ended.state, world.invoices("R-1")) == (RunState.FINISHED, ["INV-1"])
+
+
+def test_looking_after_a_kill_writes_nothing_also_on_the_answer_of_a_post(world: World) -> None:
+    world.books.answer_post_in_place = True
+    ended = world.go("post_one", kill="answered:1", reference="R-1")
+    assert (ended.state, ended.attempts) == (RunState.FINISHED, 2)
+    assert [asked.path for asked in world.books.ledger.writes] == ["/invoices"]
+
+
+def test_a_dialog_that_nobody_declared_is_a_refusal_and_sends_nothing(world: World) -> None:
+    world.books.confirm_dialog = True
+    run = world.submit("post_one", reference="R-1")
+    ended = world.keep(run)
+    assert ended.state is RunState.RAISED
+    assert "dialog" in ended.words
+    assert set(world.outcomes(run)) == {"refused"}
+    assert world.books.ledger.writes == []
+
+
+def test_a_declared_dialog_is_accepted(world: World) -> None:
+    world.books.confirm_dialog = True
+    ended = world.go("post_with_dialog", reference="R-1")
+    assert (ended.state, world.invoices("R-1")) == (RunState.FINISHED, ["INV-1"])
