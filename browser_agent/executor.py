@@ -145,7 +145,7 @@ class Run:
     def _stored(self, call: StepCall[T], row: StepRow) -> tuple[T, Fact | None]:
         """What an earlier attempt (or an equal call) ended with."""
         if row.state is StepState.FINISHED:
-            return call.step.adapter.validate_json(row.value or "null"), None
+            return call.step.load(row.value or "null"), None
         return _NOTHING, _fact(json.loads(row.raised or "{}"))
 
     def _run(self, call: StepCall[T], row: StepRow) -> tuple[T, Fact | None]:
@@ -217,10 +217,10 @@ class Run:
 
     def _finish(self, call: StepCall[T], row: StepRow, value: T) -> T:
         """Store the value as it will be read back, so that a replay hands out the same."""
-        text = call.step.adapter.dump_json(value).decode()
+        text = call.step.dump(value)
         self._attempt.store.journal.end_step(self._attempt.lease, row.id, StepState.FINISHED, text)
         self._attempt.tell("step", call.words, value=json.loads(text), writes=row.writes)
-        return call.step.adapter.validate_json(text)
+        return call.step.load(text)
 
     def _gestures(self, row: StepRow) -> list[GestureRow]:
         return [gesture for gesture in self._attempt.store.journal.gestures(self.id) if gesture.step_id == row.id]

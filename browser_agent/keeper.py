@@ -14,28 +14,25 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
-from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from playwright.async_api import async_playwright
 from pydantic import TypeAdapter
 
 from browser_agent import processes
-from browser_agent.browser.chromium import BrowserId, Chromium, ChromiumSilent
-from browser_agent.browser.held import HeldBrowser, free_a_hanging_page
+from browser_agent.browser.chromium import BrowserId, Chromium
 from browser_agent.channel import Message
-from browser_agent.clock import new_id
-from browser_agent.errors import InOtherHands, Superseded
+from browser_agent.errors import InOtherHands, StoreUnusable, Superseded
+from browser_agent.holding import Holding
 from browser_agent.keeping import Ended, Event, KillAt, Options, Tell
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow
 from browser_agent.states import Point, QuestionKind, RunState
 from browser_agent.store import Asked, Lease, Store
-from browser_agent.wire import NOTHING_SEEN, WireReport
 
 __all__ = ["Ended", "Event", "KillAt", "Options", "keep", "look"]
 
@@ -80,9 +77,6 @@ class _Keeper:
     def __init__(self, store: Store, run: str, options: Options, tell: Tell) -> None:
         self._store, self._run, self._options, self._tell_out = store, run, options, tell
         self._kill_at = options.kill_at
-        self._gestures: list[str] = []  # in the order of their arming, for `kill_at`
-        self._reports: dict[str, WireReport] = {}  # of browsers that have ended
-        self._held: HeldBrowser | None = None
         self._worker: ProcessId | None = None
         self._stopping = False
 
@@ -91,14 +85,16 @@ class _Keeper:
         self._lease = await asyncio.to_thread(self._claim, previous)
         with _interrupts(self._asked_to_stop):
             async with async_playwright() as playwright:
-                self._playwright = playwright
+                folder = self._store.path.with_suffix(".browsers")
+                doors = (self._release, self._reach)
+                self._holding = Holding(playwright, folder, self._run, self._options, *doors)
                 await self._first_browser(previous)
                 beats = asyncio.create_task(self._beat())
                 try:
                     await self._attempts()
                 finally:
                     beats.cancel()
-                    await self._end_browser()
+                    await self._holding.end_browser()
                     await asyncio.to_thread(self._store.leases.end_attempt, self._lease, "its keeper has ended")
         return await asyncio.to_thread(self._ended)
 
@@ -132,33 +128,10 @@ class _Keeper:
                 await asyncio.to_thread(chromium.end)
             await asyncio.to_thread(_end_process, row.worker)
             if chromium is not None and chromium.alive():
-                self._held = await self._attach(chromium)
-                if self._held is None:
-                    await asyncio.to_thread(chromium.end)
+                await self._holding.adopt(row.browser or "")
             if row.ended is None:
                 old = Lease(self._run, row.number, "")
                 await asyncio.to_thread(self._store.leases.end_attempt, old, "its keeper died")
-
-    async def _attach(self, chromium: Chromium) -> HeldBrowser | None:
-        for _ in range(2):
-            held = await HeldBrowser.attach(self._playwright, chromium, release=self._release, reach=self._reach)
-            if held is not None:
-                return held
-            with suppress(ChromiumSilent):
-                free_a_hanging_page(chromium)
-        return None
-
-    async def _start_browser(self, state: dict[str, Any]) -> HeldBrowser:
-        profile = self._store.path.with_suffix(".browsers") / new_id(self._run, 4)
-        return await HeldBrowser.start(
-            self._playwright,
-            profile,
-            headed=self._options.headed,
-            extra=self._options.chromium,
-            state=state,
-            release=self._release,
-            reach=self._reach,
-        )
 
     # attempts
 
@@ -197,16 +170,14 @@ class _Keeper:
         try:
             await self._serve(reader)
         finally:
-            if self._held is not None:
-                self._held.gate.refuse("the worker is dead")
+            self._holding.refuse("the worker is dead")
             with suppress(TimeoutError):
                 await asyncio.wait_for(worker.wait(), GRACE_SECONDS)
             if self._worker is not None:
                 await asyncio.to_thread(processes.end, [self._worker])
             code = await worker.wait()
             self._writer.close()
-            if self._held is not None:
-                await self._held.dismiss_dialogs()
+            await self._holding.dismiss_dialogs()
         return f"ended by signal {-code}" if code < 0 else f"exit code {code}"
 
     def _order(self) -> Message:
@@ -221,75 +192,33 @@ class _Keeper:
                 self._heard(message["tell"])
                 continue
             try:
-                reply = await self._answers[message.pop("ask")](self, **message)
+                reply = await self._answer(message.pop("ask"), message)
             except Exception as error:  # the worker must learn it, whatever it is
                 reply = {"error": f"{type(error).__name__}: {error}"}
             await self._say_to_worker(reply)
 
-    # what the worker may ask
+    async def _answer(self, asked: str, facts: Message) -> Message:
+        match asked:
+            case "hello":
+                return await self._hello(**facts)
+            case "pause":
+                await asyncio.to_thread(input, f"{facts['words']}: press Enter to make it. ")
+                return {}
+            case "browser":
+                reply = await self._holding.browser()
+                await asyncio.to_thread(self._store.leases.note, self._lease, browser=reply["stored"])
+                return reply
+            case "browser_lives" | "end_browser" | "state" | "arm" | "disarm" | "report":
+                answer: Message = await getattr(self._holding, asked)(**facts)
+                return answer
+            case _:
+                return {"error": f"the keeper has no answer to {asked!r}"}
 
     async def _hello(self, driver: int) -> Message:
         facts = {"worker": self._worker, "driver": processes.identify(driver)}
         known = {name: _PROCESS.dump_json(process).decode() for name, process in facts.items() if process is not None}
         await asyncio.to_thread(self._store.leases.note, self._lease, **known)
         return {}
-
-    async def _browser(self) -> Message:
-        """The living browser, or a new one with the same session."""
-        if self._held is None or not self._held.chromium.alive():
-            state = (await self._end_browser())["state"]
-            self._held = await self._start_browser(state)
-        text = _BROWSER.dump_json(self._held.identity).decode()
-        await asyncio.to_thread(self._store.leases.note, self._lease, browser=text)
-        return {"endpoint": self._held.chromium.endpoint}
-
-    async def _browser_lives(self) -> Message:
-        return {"alive": self._held is not None and self._held.chromium.alive()}
-
-    async def _end_browser(self) -> Message:
-        """End the browser and see it dead; its session stays in memory for the next one."""
-        if self._held is None:  # all earlier ones were seen dead when the run was taken over
-            return {"dead_at": datetime.now(UTC).isoformat(), "state": {}}
-        state = await self._held.state()
-        dead_at = await self._held.end()
-        self._reports.update(self._held.gate.reports())
-        return {"dead_at": dead_at.isoformat(), "state": state}
-
-    async def _state(self) -> Message:
-        return {"state": await self._held.state() if self._held is not None else {}}
-
-    async def _arm(self, gesture: str, sends: str | None) -> Message:
-        if self._held is None:
-            return {"guarded": False}
-        await self._held.state()
-        self._gestures.append(gesture)
-        return {"guarded": await self._held.arm(gesture, sends)}
-
-    async def _pause(self, words: str) -> Message:
-        await asyncio.to_thread(input, f"{words}: press Enter to make it. ")
-        return {}
-
-    async def _disarm(self) -> Message:
-        if self._held is not None and self._held.chromium.alive():
-            await self._held.gate.disarm()
-        return {}
-
-    async def _report(self, gesture: str) -> Message:
-        reports = {**self._reports, **(self._held.gate.reports() if self._held is not None else {})}
-        report = reports.get(gesture, NOTHING_SEEN)
-        return {"report": report.model_dump(mode="json")}
-
-    _answers: ClassVar[dict[str, Callable[..., Awaitable[Message]]]] = {
-        "hello": _hello,
-        "browser": _browser,
-        "browser_lives": _browser_lives,
-        "end_browser": _end_browser,
-        "state": _state,
-        "arm": _arm,
-        "disarm": _disarm,
-        "report": _report,
-        "pause": _pause,
-    }
 
     # at the wire
 
@@ -301,7 +230,8 @@ class _Keeper:
     async def _reach(self, point: Point, gesture: str) -> None:
         if self._kill_at is None or self._kill_at.point is not point or self._worker is None:
             return
-        if len(self._gestures) == self._kill_at.gesture and self._gestures[-1] == gesture:
+        armed = self._holding.armed
+        if len(armed) == self._kill_at.gesture and armed[-1] == gesture:
             self._kill_at = None
             await asyncio.to_thread(_end_one, self._worker)
 
@@ -312,9 +242,10 @@ class _Keeper:
             await asyncio.sleep(BEAT_SECONDS)
             try:
                 await asyncio.to_thread(self._store.leases.beat, self._lease)
+            except StoreUnusable as unusable:  # the lease runs on; without a beat in time nothing more is made
+                self._say("store", str(unusable))
             except Superseded:
-                if self._held is not None:
-                    self._held.gate.refuse("another attempt owns the run")
+                self._holding.refuse("another attempt owns the run")
                 if self._worker is not None:
                     await asyncio.to_thread(processes.end, [self._worker])
                 return

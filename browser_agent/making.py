@@ -25,9 +25,11 @@ from browser_agent.records import GestureRow, StepRow
 from browser_agent.recovery import Recovery, last_confirmed
 from browser_agent.rules import never_sent, nothing_left, rejection, was_refused
 from browser_agent.states import GestureState, Point, QuestionKind
-from browser_agent.store import Asked, Intent
+from browser_agent.store import MARGIN_SECONDS, Asked, Intent
 from observers import Observation, Site, already_there, new_matches
 
+INPUT_SECONDS = MARGIN_SECONDS - 2.0
+"""The longest that an input call may take: it ends before the lease can (the driver waits on its own: measured)."""
 LOOK_EVERY_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8)
 _BASELINE = TypeAdapter(tuple[Observation | None, ...])
 
@@ -165,7 +167,7 @@ class Making:
         attempt.tell("dispatching", gesture.intent, gesture=row.id)
         log = None
         try:
-            gesture.make(gesture.timeout * 1000)
+            gesture.make(min(gesture.timeout, INPUT_SECONDS) * 1000)
         except Error as error:
             log = error.message
         attempt.reach(Point.INPUT, self.ordinal)
@@ -209,7 +211,9 @@ class Making:
         if dialogs and nothing_left(self.attempt.wire(row.id)):
             self.attempt.end_browser()
             return self._refuse(row, f"A dialog that is not declared came up and was dismissed: {dialogs[0]!r}.")
-        return Recovery(self.attempt, self.attempt.store.journal.gesture(row.id), case).settle()
+        settled = Recovery(self.attempt, self.attempt.store.journal.gesture(row.id), case).settle()
+        self.attempt.channel.ask("disarm")
+        return settled
 
     def _happened(self, row: GestureRow, looked: Looked, more: tuple[str, ...] = ()) -> GestureRow:
         verdict = looked.verdict

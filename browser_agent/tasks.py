@@ -33,6 +33,7 @@ from browser_agent.signatures import checked_signature, place, resolved
 
 if TYPE_CHECKING:
     from browser_agent.executor import Run
+    from browser_agent.keeping import Ended, Options
     from observers import Site
 
 P = ParamSpec("P")
@@ -68,6 +69,52 @@ class Task(Generic[P, R]):
             if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
                 raise WrongTask(f"{self} can't take {parameter}: every argument needs a name.")
 
+    def submit(self, *, store: Path | str | None = None, key: str | None = None, **arguments: Any) -> str:
+        """Write a run of this task down, to be kept later; its id.
+
+        Args:
+            store: the store's file; the default store if not given.
+            key: your own name for the work; the same key is the same run.
+            arguments: the task's arguments.
+
+        Raises:
+            WrongArguments: all that do not fit, together.
+            StoreUnusable: see `Store`.
+        """
+        from browser_agent import settings, starting
+        from browser_agent.store import Store
+
+        with Store(settings.store_path(_path(store), settings.load())) as opened:
+            return starting.submit(opened, self, arguments, key).id
+
+    def run(
+        self,
+        *,
+        store: Path | str | None = None,
+        key: str | None = None,
+        options: Options | None = None,
+        **arguments: Any,
+    ) -> Ended:
+        """Run this task here and now, in a worker of its own, until it ends or waits for a person.
+
+        Args:
+            store, key, arguments: see `submit`.
+            options: see `Options`.
+
+        Returns:
+            Where the run stands: its state, its result as JSON, its open questions.
+
+        Raises:
+            WrongArguments, StoreUnusable: nothing was started.
+            InOtherHands: a living process keeps the run of that key.
+        """
+        from browser_agent import keeper, settings
+        from browser_agent.store import Store
+
+        run = self.submit(store=store, key=key, **arguments)
+        with Store(settings.store_path(_path(store), settings.load())) as opened:
+            return keeper.keep(opened, run, options)
+
     def __str__(self) -> str:
         return f"The task {self.name} ({self.where})"
 
@@ -89,6 +136,10 @@ class Task(Generic[P, R]):
             return TypeAdapter(resolved(self.fn, name))
         except PydanticUserError as error:
             raise WrongTask(f"{self}: {what} can't be stored: {error.message.splitlines()[0]}") from error
+
+
+def _path(store: Path | str | None) -> Path | None:
+    return None if store is None else Path(store)
 
 
 def _by_name(task_name: str, sites: Sequence[Site]) -> dict[str, Site]:

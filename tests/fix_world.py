@@ -5,7 +5,6 @@ A run is kept in a thread of this process; its worker is a real child process an
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,9 +15,10 @@ import pytest
 
 from browser_agent.keeper import Ended, Event, KillAt, Options, keep
 from browser_agent.keeping import Tell
+from browser_agent.starting import submit
 from browser_agent.states import Answer
 from browser_agent.store import Said, Store
-from browser_agent.tasks import dump_arguments, load_task, parse_arguments
+from browser_agent.tasks import load_task
 from fixtures.books import Books
 from fixtures.mail import Mail
 from fixtures.proxy import FaultProxy
@@ -41,12 +41,9 @@ class World:
         sys.modules.pop(Path(file).stem, None)  # a file that was edited is read again, as in a new process
         task = load_task(f"{TASKS / file}:{name}")
         bound = {"books": self.to_books.url, "slow": self.to_books.url, "mail": self.to_mail.url}
-        return self.store.leases.submit(
-            task_file=str(task.file),
-            task_name=task.name,
-            arguments=dump_arguments(task, parse_arguments(task, arguments)),
-            sites=json.dumps({site: {"url": bound[site]} for site in task.sites}),
-        ).id
+        for name_of, site in task.sites.items():
+            site.bind(bound[name_of])
+        return submit(self.store, task, arguments).id
 
     def keep(self, run: str, kill: str | None = None, *, tell: Tell | None = None, **options: Any) -> Ended:
         """Keep a run to its end, in a thread, since this one may have Playwright's loop in it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import typer
@@ -14,8 +13,9 @@ from browser_agent.errors import InOtherHands, Misuse
 from browser_agent.keeping import Ended, KillAt, Options
 from browser_agent.records import RunRow
 from browser_agent.settings import Settings
+from browser_agent.starting import submit
 from browser_agent.states import Point, RunState
-from browser_agent.tasks import Task, dump_arguments, load_task, parse_arguments
+from browser_agent.tasks import Task, load_task, parse_arguments
 
 Headed = Annotated[bool, typer.Option("--headed", help="Show the browser.")]
 SlowMo = Annotated[float, typer.Option("--slow-mo", metavar="MS", min=0, help="Wait that long before every page call.")]
@@ -68,17 +68,10 @@ def run(
     """
     options = display(headed, slow_mo, pause_before_gesture, keep_looking, kill_at)
     found = load_task(file)
-    given = parse_arguments(found, named_values(arguments or [], "an argument of the task"))
+    given = parse_arguments(found, named_values(arguments or [], "an argument of the task"))  # before a store is made
     desk = open_desk(store, as_json, new=True)
-    sites = bind(found, named_values(site or [], "a site"), named_values(account or [], "an account"), desk.settings)
-    submitted = desk.store.leases.submit(
-        task_file=str(found.file),
-        task_name=found.name,
-        arguments=dump_arguments(found, given),
-        sites=json.dumps(sites, sort_keys=True),
-        key=key,
-    )
-    return go_on(desk, submitted, options)
+    bind(found, named_values(site or [], "a site"), named_values(account or [], "an account"), desk.settings)
+    return go_on(desk, submit(desk.store, found, given, key), options)
 
 
 def resume(
@@ -114,8 +107,8 @@ def display(headed: bool, slow_mo: float, pause: bool, keep_looking: float, kill
     )
 
 
-def bind(task: Task[..., Any], urls: dict[str, str], accounts: dict[str, str], known: Settings) -> dict[str, Any]:
-    """Bind the task's sites, and say where they are now; what was said here wins over the settings.
+def bind(task: Task[..., Any], urls: dict[str, str], accounts: dict[str, str], known: Settings) -> None:
+    """Bind the task's sites to where they are now; what was said here wins over the settings.
 
     Raises:
         Misuse: the task has no such site, or an address cannot be one.
@@ -130,7 +123,6 @@ def bind(task: Task[..., Any], urls: dict[str, str], accounts: dict[str, str], k
             site.bind(url, account)
         except ValueError as error:
             raise Misuse(f"{error}.") from error
-    return {name: {"url": site.url, "account": site.account} for name, site in task.sites.items()}
 
 
 def go_on(desk: Desk, row: RunRow, options: Options) -> Exit:

@@ -14,9 +14,9 @@ from browser_agent.store.artifacts import Artifacts
 from browser_agent.store.database import Database
 from browser_agent.store.inbox import Asked, Inbox, Said
 from browser_agent.store.journal import Called, Intent, Journal
-from browser_agent.store.leases import Lease, Leases
+from browser_agent.store.leases import MARGIN_SECONDS, Lease, Leases
 
-__all__ = ["Asked", "Called", "Intent", "Lease", "Said", "Store"]
+__all__ = ["MARGIN_SECONDS", "Asked", "Called", "Intent", "Lease", "Said", "Store"]
 
 
 class Store:

@@ -1,4 +1,4 @@
-"""What a script may do and what it may not: equal calls, swallowed stops, edited tasks, things that are there already."""
+"""What a script may do and may not: equal calls, swallowed stops, edited tasks, things that are there already."""
 
 from pathlib import Path
 
@@ -106,7 +106,10 @@ def test_what_is_there_already_is_not_made(world: World) -> None:
     assert world.books.ledger.writes == []
 
 
-@pytest.mark.parametrize(("answer", "number", "count"), [(Answer.HAPPENED, "INV-1", 1), (Answer.NOT_HAPPENED, "INV-2", 2)])
+USE_OR_MAKE = [(Answer.HAPPENED, "INV-1", 1), (Answer.NOT_HAPPENED, "INV-2", 2)]
+
+
+@pytest.mark.parametrize(("answer", "number", "count"), USE_OR_MAKE)
 def test_a_person_says_what_that_which_is_there_means(world: World, answer: Answer, number: str, count: int) -> None:
     world.books.enter(customer="Contoso Ltd", amount="380.00", reference="R-1")
     run = world.submit("post_one", reference="R-1")

@@ -5,7 +5,20 @@ from datetime import timedelta
 from playwright.sync_api import Page
 from pydantic import BaseModel
 
-from browser_agent import Accept, Click, ConfirmationText, Gesture, Press, Record, Rejected, Run, SentMail, Site, step, task
+from browser_agent import (
+    Accept,
+    Click,
+    ConfirmationText,
+    Gesture,
+    Press,
+    Record,
+    Rejected,
+    Run,
+    SentMail,
+    Site,
+    step,
+    task,
+)
 
 late = timedelta(seconds=2)
 books = Site("books", url="http://127.0.0.1:1", account="acme", signed_in='[data-account="acme"]', late_commit=late)

@@ -1,0 +1,5 @@
+"""`python -m browser_agent` is the command line."""
+
+from browser_agent.cli import main
+
+main()

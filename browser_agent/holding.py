@@ -1,0 +1,135 @@
+"""The browser that is held for one run, across its attempts: started, adopted, armed, ended; and what its gates saw.
+
+These are the answers to what a worker may ask of its keeper. A browser is ended by SIGKILL and seen dead before
+anybody concludes something from its silence; its session stays in memory for the next one. Never runs task code.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Playwright
+from pydantic import TypeAdapter
+
+from browser_agent.browser.chromium import BrowserId, Chromium, ChromiumSilent
+from browser_agent.browser.gate import Reach, Release
+from browser_agent.browser.held import HeldBrowser, free_a_hanging_page
+from browser_agent.channel import Message
+from browser_agent.clock import new_id
+from browser_agent.keeping import Options
+from browser_agent.wire import NOTHING_SEEN, WireReport
+
+_BROWSER = TypeAdapter(BrowserId)
+
+
+class Holding:
+    """The run's browser.
+
+    Args:
+        playwright: the keeper's own Playwright.
+        folder: where browsers get their profiles.
+        run: the run's id.
+        options: see `Options`.
+        release: see `Release`.
+        reach: see `Reach`.
+    """
+
+    def __init__(  # noqa: PLR0917  # each is needed to start a browser
+        self, playwright: Playwright, folder: Path, run: str, options: Options, release: Release, reach: Reach
+    ) -> None:
+        self._playwright, self._folder, self._run, self._options = playwright, folder, run, options
+        self._release, self._reach = release, reach
+        self._reports: dict[str, WireReport] = {}  # of browsers that have ended
+        self._held: HeldBrowser | None = None
+        self.armed: list[str] = []
+        """The gestures that the gate stood before, in their order."""
+
+    def refuse(self, because: str) -> None:
+        """Let nothing go from now on, until the gate is armed anew."""
+        if self._held is not None:
+            self._held.gate.refuse(because)
+
+    async def adopt(self, text: str) -> None:
+        """Take over the living browser of a dead keeper, given as stored; end it if nothing can attach to it."""
+        chromium = Chromium(_BROWSER.validate_json(text))
+        self._held = await self._attach(chromium)
+        if self._held is None:
+            await asyncio.to_thread(chromium.end)
+
+    async def dismiss_dialogs(self) -> None:
+        """Dismiss what a dead worker left open."""
+        if self._held is not None and self._held.chromium.alive():
+            await self._held.dismiss_dialogs()
+
+    # what a worker may ask
+
+    async def browser(self) -> Message:
+        """The living browser, or a new one with the same session; `stored` is its identity for the journal."""
+        if self._held is None or not self._held.chromium.alive():
+            state = (await self.end_browser())["state"]
+            self._held = await self._start_browser(state)
+        return {"endpoint": self._held.chromium.endpoint, "stored": _BROWSER.dump_json(self._held.identity).decode()}
+
+    async def browser_lives(self) -> Message:
+        """Whether the browser's process lives."""
+        return {"alive": self._held is not None and self._held.chromium.alive()}
+
+    async def end_browser(self) -> Message:
+        """End the browser and see it dead; its session stays in memory for the next one."""
+        if self._held is None:  # all earlier ones were seen dead when the run was taken over
+            return {"dead_at": datetime.now(UTC).isoformat(), "state": {}}
+        state = await self._held.state()
+        dead_at = await self._held.end()
+        self._reports.update(self._held.gate.reports())
+        return {"dead_at": dead_at.isoformat(), "state": state}
+
+    async def state(self) -> Message:
+        """The session's cookies and storage."""
+        return {"state": await self._held.state() if self._held is not None else {}}
+
+    async def arm(self, gesture: str, sends: str | None) -> Message:
+        """Stand before a gesture's input; the session is read once more, in case the browser dies."""
+        if self._held is None:
+            return {"guarded": False}
+        await self._held.state()
+        self.armed.append(gesture)
+        return {"guarded": await self._held.arm(gesture, sends)}
+
+    async def disarm(self) -> Message:
+        """Open the gate: nothing is in doubt."""
+        if self._held is not None and self._held.chromium.alive():
+            await self._held.gate.disarm()
+        return {}
+
+    async def report(self, gesture: str) -> Message:
+        """What the gate saw of a gesture, in this keeper's life."""
+        reports = {**self._reports, **(self._held.gate.reports() if self._held is not None else {})}
+        report = reports.get(gesture, NOTHING_SEEN)
+        return {"report": report.model_dump(mode="json")}
+
+    # small acts
+
+    async def _attach(self, chromium: Chromium) -> HeldBrowser | None:
+        for _ in range(2):
+            held = await HeldBrowser.attach(self._playwright, chromium, release=self._release, reach=self._reach)
+            if held is not None:
+                return held
+            with suppress(ChromiumSilent):
+                free_a_hanging_page(chromium)
+        return None
+
+    async def _start_browser(self, state: dict[str, Any]) -> HeldBrowser:
+        profile = self._folder / new_id(self._run, 4)
+        return await HeldBrowser.start(
+            self._playwright,
+            profile,
+            headed=self._options.headed,
+            extra=self._options.chromium,
+            state=state,
+            release=self._release,
+            reach=self._reach,
+        )

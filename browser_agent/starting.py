@@ -1,0 +1,36 @@
+"""A run is written down: a task, its arguments, and where its sites are, frozen into one row.
+
+Nothing is made here, and no browser is started.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from browser_agent.records import RunRow
+from browser_agent.store import Store
+from browser_agent.tasks import Task, dump_arguments, parse_arguments
+
+
+def submit(store: Store, task: Task[..., Any], arguments: Mapping[str, Any], key: str | None = None) -> RunRow:
+    """Write a run down, with the addresses and accounts that the task's sites are bound to now.
+
+    Args:
+        store: where it is written.
+        task: what is to be run.
+        arguments: its arguments, as texts or values.
+        key: the caller's own name for the work; the run that has it already is handed back.
+
+    Raises:
+        WrongArguments: all that do not fit, together.
+        InOtherHands: the key belongs to other work.
+    """
+    return store.leases.submit(
+        task_file=str(task.file),
+        task_name=task.name,
+        arguments=dump_arguments(task, parse_arguments(task, arguments)),
+        sites=json.dumps({name: {"url": site.url, "account": site.account} for name, site in task.sites.items()}),
+        key=key,
+    )

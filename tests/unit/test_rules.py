@@ -1,0 +1,149 @@
+"""What may be concluded from what was seen, each row as a fact."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from browser_agent.rules import Move, never_sent, next_move, nothing_left, rejection, was_refused
+from browser_agent.wire import NOTHING_SEEN, WireFact, WireReport
+from observers import Outcome
+
+NOW = datetime(2026, 11, 30, 8, 0, tzinfo=UTC)
+CALM = "click: Timeout\nCall log:\n  - waiting for get_by_role('button')\n"
+DONE = CALM + "  - performing click action\n"
+
+
+def fact(**facts: object) -> WireFact:
+    base = {"method": "POST", "address": "http://books.example/invoices", "at": NOW, "released": True, "declared": True}
+    return WireFact.model_validate({**base, **facts})
+
+
+def seen(*facts: WireFact, **report: object) -> WireReport:
+    return WireReport.model_validate({"armed": True, "facts": facts, **report})
+
+
+@pytest.mark.parametrize(
+    ("outcome", "clear", "made", "move"),
+    [
+        (Outcome.happened, True, 1, Move.CARRY_ON),
+        (Outcome.happened, False, 1, Move.ASK),
+        (Outcome.not_happened, True, 1, Move.MAKE_AGAIN),
+        (Outcome.not_happened, True, 2, Move.ASK),
+        (Outcome.unknown, True, 1, Move.ASK),
+    ],
+)
+def test_only_a_proven_absence_within_the_budget_allows_another_gesture(
+    outcome: Outcome, clear: bool, made: int, move: Move
+) -> None:
+    assert next_move(outcome, clear=clear, made=made, again=1) is move
+
+
+@pytest.mark.parametrize("kind", ["click", "press"])
+def test_an_input_that_reached_nothing_is_refused(kind: str) -> None:
+    assert was_refused(kind, CALM, seen_in_page=False, page_answers=True, processes_alive=True)
+
+
+@pytest.mark.parametrize(
+    ("log", "seen_in_page", "page_answers", "alive"),
+    [
+        (DONE, False, True, True),
+        (CALM, True, True, True),
+        (CALM, None, True, True),
+        (CALM, False, False, True),
+        (CALM, False, True, False),
+    ],
+)
+def test_any_sign_that_it_may_have_arrived_leaves_it_in_doubt(
+    log: str, seen_in_page: bool | None, page_answers: bool, alive: bool
+) -> None:
+    assert not was_refused("click", log, seen_in_page=seen_in_page, page_answers=page_answers, processes_alive=alive)
+
+
+def test_a_press_whose_control_was_found_is_in_doubt() -> None:
+    log = CALM + "  - locator resolved to <input/>\n"
+    assert was_refused("click", log, seen_in_page=False, page_answers=True, processes_alive=True)
+    assert not was_refused("press", log, seen_in_page=False, page_answers=True, processes_alive=True)
+
+
+def test_a_kind_without_a_row_of_its_own_is_in_doubt() -> None:
+    assert not was_refused("upload", CALM, seen_in_page=False, page_answers=True, processes_alive=True)
+
+
+def test_a_gate_that_let_nothing_go_proves_that_nothing_left() -> None:
+    assert nothing_left(seen())
+    assert nothing_left(seen(fact(released=False, refused="the worker is dead")))
+
+
+@pytest.mark.parametrize(
+    "report", [NOTHING_SEEN, seen(fact()), seen(sockets=1), seen(workers=1), seen(armed=False)], ids=repr
+)
+def test_without_a_gate_throughout_or_with_another_way_out_nothing_is_proven(report: WireReport) -> None:
+    assert not nothing_left(report)
+
+
+@pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 405, 406, 411, 413, 414, 415, 422, 428, 431])
+def test_a_clean_no_to_the_declared_request_is_a_rejection(status: int) -> None:
+    assert rejection(seen(fact(status=status))) == fact(status=status)
+
+
+@pytest.mark.parametrize("status", [200, 202, 303, 408, 409, 423, 425, 429, 500, 502, 503, 504])
+def test_any_other_answer_is_no_rejection(status: int) -> None:
+    assert rejection(seen(fact(status=status))) is None
+
+
+def test_a_documented_status_is_a_rejection_but_never_an_answer_of_acceptance() -> None:
+    assert rejection(seen(fact(status=409)), documented=[409]) is not None
+    assert rejection(seen(fact(status=200)), documented=[200]) is None
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        seen(fact(status=422, declared=False)),
+        seen(fact(status=422), fact(status=422)),
+        seen(fact(status=422, by_service_worker=True)),
+        seen(fact(status=422), workers=1),
+        seen(fact(status=422), armed=False),
+        seen(fact()),
+    ],
+    ids=repr,
+)
+def test_a_no_that_may_be_the_answer_to_another_copy_is_no_rejection(report: WireReport) -> None:
+    assert rejection(report) is None
+
+
+@pytest.mark.parametrize(
+    "error", ["net::ERR_CONNECTION_REFUSED", "net::ERR_NAME_NOT_RESOLVED", "net::ERR_CERT_INVALID"]
+)
+def test_a_connection_that_was_never_made_sent_nothing(error: str) -> None:
+    assert never_sent(seen(fact(error=error))) is not None
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        seen(fact(error="net::ERR_CONNECTION_RESET")),
+        seen(fact(error="net::ERR_CONNECTION_REFUSED"), fact(declared=False)),
+        seen(fact(error="net::ERR_CONNECTION_REFUSED"), armed=False),
+        seen(fact(error="net::ERR_CONNECTION_REFUSED", status=303)),
+        seen(fact()),
+        NOTHING_SEEN,
+    ],
+    ids=repr,
+)
+def test_any_other_end_may_have_been_sent(report: WireReport) -> None:
+    assert never_sent(report) is None
+
+
+def test_the_wire_reads_aloud() -> None:
+    assert str(fact(status=303, location="/invoices/INV-7")).endswith("answered 303 to /invoices/INV-7")
+    assert str(fact(released=False, refused="the worker is dead")).endswith("refused at the gate (the worker is dead)")
+    assert str(fact(error="net::ERR_EMPTY_RESPONSE")).endswith("no answer (net::ERR_EMPTY_RESPONSE)")
+    assert str(fact()).endswith("no answer so far")
+    assert str(fact(released=False)).endswith("held at the gate")
+
+
+def test_a_wire_is_given_up_when_no_answer_promises_a_confirmation() -> None:
+    assert seen(fact(status=504)).given_up and seen(fact(error="net::ERR_EMPTY_RESPONSE")).given_up
+    assert not seen(fact(status=303)).given_up and not seen(fact()).given_up and not seen().given_up
+    assert seen(fact(status=303)).answered and not seen(fact()).answered and not seen().answered
