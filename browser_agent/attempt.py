@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from playwright.sync_api import Page, Playwright
+from playwright.sync_api import Page, Playwright, TimeoutError
 
+from browser_agent import processes
 from browser_agent.browser.acting import Acting
 from browser_agent.channel import Channel
-from browser_agent.errors import Stopped
+from browser_agent.errors import MachineTrouble, Stopped
 from browser_agent.keeping import KillAt, Options
+from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow
 from browser_agent.states import Point
 from browser_agent.store import Lease, Store
@@ -51,6 +53,7 @@ class Attempt:
         self._kill_at = options.kill_at
         self._acting: Acting | None = None
         self.here = True  # the last attempts were made on this host, so their deaths were seen
+        self.driver: ProcessId | None = None
 
     @property
     def acting(self) -> Acting:
@@ -58,11 +61,25 @@ class Attempt:
         if self._acting is not None and not self._acting.browser.is_connected():
             self._acting = None
         if self._acting is None:
-            endpoint = self.channel.ask("browser")["endpoint"]
-            keep = self.store.artifacts.keep
-            self._acting = Acting(self._playwright, endpoint, self._old_target(), keep, self.options.slow_mo_ms)
+            self._acting = self._attached() or self._attached_anew()
             self.store.leases.note(self.lease, page=self._acting.target)
         return self._acting
+
+    def _attached(self) -> Acting | None:
+        """Attach to the browser; None if nothing can: a page that waits for an answer lets nobody in (measured)."""
+        endpoint = self.channel.ask("browser")["endpoint"]
+        keep = self.store.artifacts.keep
+        try:
+            return Acting(self._playwright, endpoint, self._old_target(), keep, self.options.slow_mo_ms)
+        except TimeoutError:
+            return None
+
+    def _attached_anew(self) -> Acting:
+        self.channel.ask("end_browser")
+        acting = self._attached()
+        if acting is None:
+            raise MachineTrouble("Nothing can attach to a new browser.")
+        return acting
 
     def fresh_page(self) -> Page:
         """The acting page for the next step; a new one if the old one has crashed or was closed."""
@@ -86,6 +103,11 @@ class Attempt:
     def browser_lives(self) -> bool:
         """Whether the browser's process lives, by its pid and start time."""
         return bool(self.channel.ask("browser_lives")["alive"])
+
+    def broken(self) -> bool:
+        """Whether the driver, the browser or the acting page has died: what raised is then not the task's doing."""
+        driver_died = self.driver is not None and not processes.alive(self.driver)
+        return driver_died or not self.browser_lives() or (self._acting is not None and self._acting.crashed)
 
     def wire(self, gesture: str) -> WireReport:
         """What the gate has seen of a gesture."""

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from browser_agent.errors import KeeperGone
+from browser_agent.errors import KeeperGone, MachineTrouble
 
 Message = dict[str, Any]
 KEEPER_GONE_CODE = 70
@@ -39,14 +39,14 @@ class Channel:
 
         Raises:
             KeeperGone: the line has ended.
-            RuntimeError: the keeper could not do it; its words.
+            MachineTrouble: the keeper could not do it; its words.
         """
         self._send({"ask": what, **facts})
         reply = self._replies.get()
         if reply is None:
             raise KeeperGone("The keeper is gone; nothing can be sent any more.")
         if "error" in reply:
-            raise RuntimeError(reply["error"])
+            raise MachineTrouble(reply["error"])
         return reply
 
     def tell(self, **facts: Any) -> None:

@@ -122,6 +122,10 @@ class Stopped(Stop):
     """A person asked the run to stop between two steps. Nothing is in doubt; it can be resumed."""
 
 
+class MachineTrouble(Stop):
+    """The machine could not do what is needed (start a browser, say). The attempt ends; another one looks first."""
+
+
 class KeeperGone(Stop):
     """The keeper's connection ended: this worker can send nothing any more and stops."""
 

@@ -45,8 +45,6 @@ class Holding:
         self._release, self._reach = release, reach
         self._reports: dict[str, WireReport] = {}  # of browsers that have ended
         self._held: HeldBrowser | None = None
-        self.armed: list[str] = []
-        """The gestures that the gate stood before, in their order."""
 
     def refuse(self, because: str) -> None:
         """Let nothing go from now on, until the gate is armed anew."""
@@ -96,7 +94,6 @@ class Holding:
         if self._held is None:
             return {"guarded": False}
         await self._held.state()
-        self.armed.append(gesture)
         return {"guarded": await self._held.arm(gesture, sends)}
 
     async def disarm(self) -> Message:

@@ -230,8 +230,8 @@ class _Keeper:
     async def _reach(self, point: Point, gesture: str) -> None:
         if self._kill_at is None or self._kill_at.point is not point or self._worker is None:
             return
-        armed = self._holding.armed
-        if len(armed) == self._kill_at.gesture and armed[-1] == gesture:
+        made = await asyncio.to_thread(self._store.journal.gestures, self._run)
+        if [row.id for row in made][self._kill_at.gesture - 1 : self._kill_at.gesture] == [gesture]:
             self._kill_at = None
             await asyncio.to_thread(_end_one, self._worker)
 

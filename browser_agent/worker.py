@@ -25,6 +25,7 @@ from browser_agent.channel import Channel, Message
 from browser_agent.errors import (
     Fact,
     KeeperGone,
+    MachineTrouble,
     Misuse,
     OutcomeUnknown,
     Stop,
@@ -41,7 +42,13 @@ from browser_agent.states import RunState
 from browser_agent.store import Lease, Store
 from browser_agent.tasks import Task, load_arguments, load_task, package_versions, source_hash
 
-DRIVER_DIED_CODE = 71
+TROUBLE_CODE = 71
+"""The worker's exit code when its browser, its driver or its machine has given up; not the task's doing."""
+
+
+class _Died(Exception):
+    """Ends the attempt as a death does: the run stays as it is, and another worker looks first."""
+
 
 
 def main(descriptor: int) -> int:
@@ -74,13 +81,13 @@ def _attempt(store: Store, lease: Lease, channel: Channel, options: Options) -> 
         driver = _driver()
         channel.ask("hello", driver=driver.pid)
         attempt = Attempt(store, lease, channel, playwright, task.sites, options)
+        attempt.driver = driver
         attempt.here = all(row.host == socket.gethostname() for row in store.leases.attempts(lease.run))
         try:
             _end(attempt, task, Run(attempt), arguments)
-        except Error:
-            if processes.alive(driver):
-                raise
-            os._exit(DRIVER_DIED_CODE)  # nothing more can be done from here; the keeper sees it and the next one looks
+        except _Died as died:
+            attempt.tell("trouble", str(died))
+            os._exit(TROUBLE_CODE)  # nothing more can be done from here; the keeper sees it and the next one looks
 
 
 def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, Any]) -> None:
@@ -99,8 +106,8 @@ def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, 
     except BaseException as error:
         if run.stop is not None:
             _stopped(attempt, run.stop)
-        elif isinstance(error, Error) and not processes.alive(_driver()):
-            raise
+        elif isinstance(error, Error) and attempt.broken():
+            raise _Died(f"The browser or its driver has died: {_told(error, task)}") from error
         else:
             run.reopen(error)
             store.leases.end(lease, RunState.RAISED, ended_by=_told(error, task))
@@ -116,6 +123,8 @@ def _stopped(attempt: Attempt, stop: Stop) -> None:
     match stop:
         case Superseded() | KeeperGone():
             raise stop
+        case MachineTrouble():
+            raise _Died(str(stop)) from stop
         case Stopped():
             state = RunState.STOPPED
         case OutcomeUnknown() | WaitingForPerson() | TaskChanged():

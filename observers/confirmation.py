@@ -69,4 +69,4 @@ class ConfirmationText(Observer):
         return any(hit.text in line and re.search(self.within, line) for line in text.splitlines())
 
     def __str__(self) -> str:
-        return f"the confirmation {self.pattern!r}"
+        return f"the confirmation “{self.pattern}”"

@@ -86,7 +86,7 @@ class Acting:
     @property
     def lost(self) -> bool:
         """Whether the page is gone for good."""
-        return self._crashed or self.page.is_closed() or not self.browser.is_connected()
+        return self.crashed or self.page.is_closed() or not self.browser.is_connected()
 
     def picture(self) -> Picture | NoPicture:
         """A picture of the page as it stands, or the reason why there is none. Never raises."""
@@ -133,13 +133,13 @@ class Acting:
             self.writes.append(f"{request.method} {plain_address(request.url)}")
 
     def _watched(self, page: Page) -> Page:
-        self._crashed = False
+        self.crashed = False
         page.on("request", self._requested)
         page.on("crash", self._on_crash)
         return page
 
     def _on_crash(self, page: Page) -> None:
-        self._crashed = True
+        self.crashed = True
 
     def _find(self, target: str | None) -> Page:
         pages = [page for page in self.context.pages if page.url != HELPER_ADDRESS]

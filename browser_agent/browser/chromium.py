@@ -233,7 +233,7 @@ def _arguments(profile: Path, headless: bool, extra: Sequence[str]) -> list[str]
     return [
         f"--user-data-dir={profile}",
         *_FLAGS,
-        *(["--headless=new", "--hide-scrollbars"] if headless else []),
+        *(["--headless=new", "--hide-scrollbars", "--window-size=1280,960"] if headless else []),
         *(["--no-sandbox"] if os.geteuid() == 0 else []),  # Chromium refuses to sandbox root
         *extra,
         "about:blank",

@@ -20,7 +20,7 @@ from browser_agent.browser.gate import Gate, Reach, Release
 
 T = TypeVar("T")
 
-ATTACH_SECONDS = 15.0
+ATTACH_SECONDS = 6.0
 STATE_SECONDS = 5.0
 HELPER_ADDRESS = "about:blank#browser-agent"
 """The address of the page from which pooled connections are closed; no task acts on it."""
@@ -134,8 +134,11 @@ async def _helper_page(context: BrowserContext) -> Page:
 
 
 async def _new_helper(context: BrowserContext) -> Page:
+    others = list(context.pages)
     page = await context.new_page()
     await page.goto(HELPER_ADDRESS)
+    for other in others:  # a page in the background is photographed twenty times slower (measured)
+        await other.bring_to_front()
     return page
 
 

@@ -45,7 +45,7 @@ def demo(
 
     Changes only the fixture sites, which end with the demo.
 
-    Example:  browser-agent demo --fault worker-killed --report run.html
+    Example:  browser-agent demo --fault killed-after-commit --report run.html
     """
     try:
         shown = import_module("browser_agent.demo")
