@@ -50,7 +50,6 @@ class _Died(Exception):
     """Ends the attempt as a death does: the run stays as it is, and another worker looks first."""
 
 
-
 def main(descriptor: int) -> int:
     """Run one attempt; the order comes through the socket `descriptor`. Returns the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the keeper's; it asks us to stop

@@ -85,5 +85,3 @@ def world(tmp_path: Path) -> Iterator[World]:
         yield world
         assert world.store.verify().broken == ()
         world.close()
-
-
