@@ -95,6 +95,11 @@ class Attempt:
         self._acting = None
         return datetime.fromisoformat(reply["dead_at"])
 
+    def disarm(self) -> None:
+        """Have the keeper open the gate again; a page that hangs is lost with its browser."""
+        if self.channel.ask("disarm")["ended"]:
+            self._acting = None
+
     def session(self) -> dict[str, Any]:
         """The session's cookies and storage, as the keeper last read them."""
         state: dict[str, Any] = self.channel.ask("state")["state"]

@@ -264,7 +264,7 @@ class Run:
             Recovery(self._attempt, gesture, case).settle()
         if self._attempt.options.only_look:
             return
-        self._attempt.channel.ask("disarm")
+        self._attempt.disarm()
         self._replay = _replay(self._attempt)
 
     def _close_what_is_asked_anew(self) -> None:

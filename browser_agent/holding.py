@@ -93,14 +93,15 @@ class Holding:
         """Stand before a gesture's input; the session is read once more, in case the browser dies."""
         if self._held is None:
             return {"guarded": False}
-        await self._held.state()
+        await self._held.remember_state()
         return {"guarded": await self._held.arm(gesture, sends)}
 
     async def disarm(self) -> Message:
-        """Open the gate: nothing is in doubt."""
-        if self._held is not None and self._held.chromium.alive():
-            await self._held.gate.disarm()
-        return {}
+        """Open the gate: nothing is in doubt. A browser with a hanging page is ended instead, and `ended` says so."""
+        if self._held is None or not self._held.chromium.alive() or await self._held.disarm():
+            return {"ended": False}
+        await self.end_browser()
+        return {"ended": True}
 
     async def report(self, gesture: str) -> Message:
         """What the gate saw of a gesture, in this keeper's life."""

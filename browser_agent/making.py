@@ -18,12 +18,13 @@ from pydantic import TypeAdapter
 from browser_agent.attempt import Attempt
 from browser_agent.browser.evidence import NoPicture, Picture
 from browser_agent.browser.pictures import NotAPicture, what_changed
+from browser_agent.browser.witness import Witness
 from browser_agent.errors import Refused, StoreUnusable, UnknownName, WaitingForPerson
 from browser_agent.gestures import Gesture
 from browser_agent.looking import Case, Looked, Looker, observe
 from browser_agent.records import GestureRow, StepRow
 from browser_agent.recovery import Recovery, last_confirmed
-from browser_agent.rules import never_sent, nothing_left, rejection, was_refused
+from browser_agent.rules import never_sent, nothing_left, rejection, was_performed, was_refused
 from browser_agent.states import GestureState, Point, QuestionKind
 from browser_agent.store import MARGIN_SECONDS, Asked, Intent
 from observers import Observation, Site, already_there, new_matches
@@ -171,14 +172,12 @@ class Making:
         except Error as error:
             log = error.message
         attempt.reach(Point.INPUT, self.ordinal)
-        if log is not None and self._never_reached(gesture, row, log, witness.seen(), witness.answers()):
+        if log is not None and not was_performed(log) and self._never_reached(gesture, row, log, witness):
             return self._refuse(row, "The input never reached the page.", log)
         return self._settle(gesture, case, row)
 
-    def _never_reached(
-        self, gesture: Gesture[Any], row: GestureRow, log: str, seen: bool | None, answers: bool
-    ) -> bool:
-        alive = self.attempt.browser_lives()
+    def _never_reached(self, gesture: Gesture[Any], row: GestureRow, log: str, witness: Witness) -> bool:
+        seen, answers, alive = witness.seen(), witness.answers(), self.attempt.browser_lives()
         refused = was_refused(gesture.kind, log, seen_in_page=seen, page_answers=answers, processes_alive=alive)
         return refused and nothing_left(self.attempt.wire(row.id))
 
@@ -212,7 +211,7 @@ class Making:
             self.attempt.end_browser()
             return self._refuse(row, f"A dialog that is not declared came up and was dismissed: {dialogs[0]!r}.")
         settled = Recovery(self.attempt, self.attempt.store.journal.gesture(row.id), case).settle()
-        self.attempt.channel.ask("disarm")
+        self.attempt.disarm()
         return settled
 
     def _happened(self, row: GestureRow, looked: Looked, more: tuple[str, ...] = ()) -> GestureRow:
@@ -239,7 +238,7 @@ class Making:
 
     def _refuse(self, row: GestureRow, because: str, log: str | None = None) -> GestureRow:
         reasons = [because] if log is None else [because, _call_log(log)]
-        self.attempt.channel.ask("disarm")
+        self.attempt.disarm()
         self.attempt.tell("settled", f"refused: {row.words}", outcome="refused", reasons=[because], gesture=row.id)
         return self._move(row, GestureState.REFUSED, reasons=json.dumps(reasons))
 
@@ -249,7 +248,7 @@ class Making:
     def _closing_facts(self, row: GestureRow) -> dict[str, Any]:
         """The picture after it, what changed, and what the wire said; the gate is opened again."""
         wire = self.attempt.wire(row.id)
-        self.attempt.channel.ask("disarm")
+        self.attempt.disarm()
         facts: dict[str, Any] = {"wire": wire.model_dump_json() if wire.facts else None}
         taken = self.attempt.acting.picture()
         if isinstance(taken, Picture):

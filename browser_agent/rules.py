@@ -57,6 +57,11 @@ def next_move(outcome: Outcome, *, clear: bool, made: int, again: int) -> Move:
             assert_never(outcome)
 
 
+def was_performed(log: str) -> bool:
+    """Whether the driver says that it has begun to perform the input (its wording is pinned by a test)."""
+    return any(line.strip().removeprefix("-").strip().startswith("performing") for line in log.splitlines())
+
+
 def was_refused(kind: str, log: str, *, seen_in_page: bool | None, page_answers: bool, processes_alive: bool) -> bool:
     """Whether an input call that raised is known not to have reached the page.
 
@@ -69,14 +74,13 @@ def was_refused(kind: str, log: str, *, seen_in_page: bool | None, page_answers:
     """
     if seen_in_page is not False or not page_answers or not processes_alive:
         return False
-    lines = [line.strip().removeprefix("-").strip() for line in log.splitlines()]
-    if any(line.startswith("performing") for line in lines):
+    if was_performed(log):
         return False
     match kind:
         case "click":
             return True
         case "press":
-            return not any("locator resolved to" in line for line in lines)
+            return "locator resolved to" not in log
         case _:  # no tested row: in doubt from `dispatching` on
             return False
 

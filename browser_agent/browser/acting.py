@@ -23,6 +23,8 @@ from observers.view import PageView, open_view
 
 PICTURE_SECONDS = 4.0
 LOOK_SECONDS = 8.0
+GLANCE_SECONDS = 2.0
+"""For a look at the page as it stands alone: a page that waits for an answer does not answer either (measured)."""
 
 Keep = Callable[[bytes, str], str]
 
@@ -69,8 +71,14 @@ class Acting:
         """A witness of what reaches the page."""
         return Witness(self.page)
 
-    def view(self, clock: Callable[[], datetime], state: Any | None) -> PageView:
-        """A read-only view: the page as it stands, and fresh pages with a copy of the session."""
+    def view(self, clock: Callable[[], datetime], state: Any | None, deadline: float = LOOK_SECONDS) -> PageView:
+        """A read-only view: the page as it stands, and fresh pages with a copy of the session.
+
+        Args:
+            clock: the time.
+            state: the session to copy.
+            deadline: seconds for each read.
+        """
         page = None if self.lost else self.page
         return open_view(
             self.browser,
@@ -78,7 +86,7 @@ class Acting:
             state=state or None,
             keep=self._keep,
             clock=clock,
-            deadline=LOOK_SECONDS,
+            deadline=deadline,
             answer_of_post=self.answer_of_post,
             shoot=self._shoot,
         )

@@ -21,7 +21,8 @@ from browser_agent.browser.gate import Gate, Reach, Release
 T = TypeVar("T")
 
 ATTACH_SECONDS = 6.0
-STATE_SECONDS = 5.0
+STATE_SECONDS = 3.0
+DISARM_SECONDS = 3.0
 HELPER_ADDRESS = "about:blank#browser-agent"
 """The address of the page from which pooled connections are closed; no task acts on it."""
 
@@ -81,10 +82,16 @@ class HeldBrowser:
         """How another process finds it."""
         return self.chromium.identity
 
-    async def state(self) -> dict[str, Any]:
-        """Cookies and storage now, or the last that were read if the browser does not answer."""
+    async def remember_state(self) -> None:
+        """Read cookies and storage, while the pages answer: before a gesture."""
         state = await _within(STATE_SECONDS, self._context.storage_state())
         self._last_state = dict(state) if state is not None else self._last_state
+
+    async def state(self) -> dict[str, Any]:
+        """The cookies of now, with the storage that was last read: a page that hangs gives out none (measured)."""
+        cookies = await _within(STATE_SECONDS, self._context.cookies())
+        if cookies is not None:
+            self._last_state = {**self._last_state, "cookies": [dict(cookie) for cookie in cookies]}
         return self._last_state
 
     def _remember_dialog(self, dialog: Dialog) -> None:
@@ -99,6 +106,10 @@ class HeldBrowser:
             return False
         self.gate.helper = helper
         return await self.gate.arm(gesture, sends)
+
+    async def disarm(self) -> bool:
+        """Open the gate; False if a page hangs, so that the gate cannot be taken down."""
+        return await _within(DISARM_SECONDS, _true_after(self.gate.disarm())) is True
 
     async def dismiss_dialogs(self) -> None:
         """Dismiss what a dead worker left open, so that the page can be read."""
@@ -140,6 +151,11 @@ async def _new_helper(context: BrowserContext) -> Page:
     for other in others:  # a page in the background is photographed twenty times slower (measured)
         await other.bring_to_front()
     return page
+
+
+async def _true_after(act: Awaitable[None]) -> bool:
+    await act
+    return True
 
 
 async def _dismissed(dialog: Dialog) -> None:
