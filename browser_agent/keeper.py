@@ -12,7 +12,6 @@ import json
 import os
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +22,7 @@ from typing import Any
 from playwright.async_api import async_playwright
 from pydantic import TypeAdapter
 
-from browser_agent import processes
+from browser_agent import nursing, processes
 from browser_agent.browser.chromium import BrowserId, Chromium
 from browser_agent.channel import Message
 from browser_agent.errors import InOtherHands, StoreUnusable, Superseded
@@ -153,32 +152,18 @@ class _Keeper:
 
     async def _attempt(self) -> str:
         """Run one worker to its end, and say in words how it ended."""
-        ours, theirs = socket.socketpair()
-        worker = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "browser_agent.worker",
-            str(theirs.fileno()),
-            pass_fds=[theirs.fileno()],
-            stdin=asyncio.subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for the keeper alone
-        )
-        theirs.close()
-        self._worker = processes.identify(worker.pid)
-        reader, self._writer = await asyncio.open_connection(sock=ours, limit=2**24)
+        worker = await asyncio.to_thread(nursing.start_worker)
+        self._worker = worker.process
+        reader, self._writer = await asyncio.open_connection(sock=worker.line, limit=2**24)
         await self._say_to_worker({"work": self._order()})
         try:
             await self._serve(reader)
         finally:
             self._holding.refuse("the worker is dead")
-            with suppress(TimeoutError):
-                await asyncio.wait_for(worker.wait(), GRACE_SECONDS)
-            if self._worker is not None:
-                await asyncio.to_thread(processes.end, [self._worker])
-            code = await worker.wait()
+            how = await worker.end(GRACE_SECONDS)
             self._writer.close()
             await self._holding.dismiss_dialogs()
-        return f"ended by signal {-code}" if code < 0 else f"exit code {code}"
+        return how
 
     def _order(self) -> Message:
         options = {**asdict(self._options), "kill_at": str(self._kill_at) if self._kill_at else None}

@@ -1,8 +1,8 @@
 """The worker: a child process that runs one attempt of a run. It can click; it cannot send.
 
 Begins by looking at what earlier attempts left open, then replays the task from its top. Writes down how the run
-stands when the task returns, raises or stops; if it dies before that, the keeper sees its death. Started by the keeper
-with the number of an inherited socket; never started by a person.
+stands when the task returns, raises or stops; if it dies before that, the keeper sees its death. Forked from the
+nursery with the number of a socket; never started by a person.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 import os
 import signal
 import socket
-import sys
 import traceback
 from pathlib import Path
 from typing import Any
@@ -171,7 +170,3 @@ def _order(line: socket.socket) -> Message:
         text += line.recv(1) or b"\n"
     order: Message = json.loads(text.decode())["work"]
     return order
-
-
-if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1])))
