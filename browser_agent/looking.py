@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from browser_agent.attempt import Attempt
-from browser_agent.browser.acting import GLANCE_SECONDS, LOOK_SECONDS
 from browser_agent.wire import WireReport
 from observers import Circumstances, Observation, Observer, Outcome, Site, Verdict, looks_agree, weigh
 
@@ -126,8 +125,7 @@ class Looker:
 def observe(attempt: Attempt, proof: Sequence[Observer], *, fresh: bool = True) -> tuple[Observation, ...]:
     """What each observer says now; without `fresh`, those that would open pages say that they did not look."""
     state = attempt.session() if fresh else None
-    deadline = LOOK_SECONDS if fresh else GLANCE_SECONDS
-    with attempt.acting.view(attempt.clock.now, state, deadline) as view:
+    with attempt.acting.view(attempt.clock.now, state) as view:
         return tuple(
             observer.observe(view) if fresh or not observer.counts else observer.cannot_tell("did not look yet")
             for observer in proof

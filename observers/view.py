@@ -81,12 +81,13 @@ class PageView:
         state: "StorageState | None",
         clock: Callable[[], datetime],
         deadline: float,
+        glance: float,
         answer_of_post: bool,
         options: Mapping[str, Any],
         shoot: Callable[["Page"], str | None],
     ) -> None:
         self._browser, self._page, self._state = browser, page, state
-        self._clock, self._deadline, self._answer_of_post = clock, deadline, answer_of_post
+        self._clock, self._deadline, self._glance, self._answer_of_post = clock, deadline, glance, answer_of_post
         self._options, self._shoot = options, shoot
         self._tabs: list[_Tab] = []
         self._looks: list[Look] = []
@@ -99,7 +100,7 @@ class PageView:
         try:
             reading = Reading(
                 self._page,
-                deadline=self._deadline,
+                deadline=self._glance,
                 status=None,
                 fresh=False,
                 answer_of_post=self._answer_of_post,
@@ -271,6 +272,7 @@ def open_view(
     keep: Keep | None = None,
     clock: Callable[[], datetime] = _utc_now,
     deadline: float = 10.0,
+    glance: float | None = None,
     answer_of_post: bool = False,
     options: Mapping[str, Any] | None = None,
     shoot: Callable[["Page"], str | None] | None = None,
@@ -285,6 +287,7 @@ def open_view(
         keep: stores a picture and returns its SHA-256; without it no pictures are taken.
         clock: the time, in UTC.
         deadline: seconds that one look at one page may take, for each of its parts.
+        glance: the same for the acting page, which may wait for an answer that never comes; like `deadline` if None.
         answer_of_post: the acting page's document is the answer to a POST.
         options: further options of `browser.new_context`, such as locale, timezone_id or client_certificates.
         shoot: takes and keeps a picture in another way, and returns its hash or None.
@@ -298,6 +301,7 @@ def open_view(
         state=state,
         clock=clock,
         deadline=deadline,
+        glance=deadline if glance is None else glance,
         answer_of_post=answer_of_post,
         options=options or {},
         shoot=shoot or _screenshot(keep, deadline),

@@ -21,10 +21,10 @@ from browser_agent.wire import SAFE_METHODS
 from observers.evidence import plain_address
 from observers.view import PageView, open_view
 
-PICTURE_SECONDS = 4.0
+PICTURE_SECONDS = 3.0
 LOOK_SECONDS = 8.0
 GLANCE_SECONDS = 2.0
-"""For a look at the page as it stands alone: a page that waits for an answer does not answer either (measured)."""
+"""For the page as it stands: one that waits for an answer gives none itself (measured)."""
 
 Keep = Callable[[bytes, str], str]
 
@@ -71,14 +71,8 @@ class Acting:
         """A witness of what reaches the page."""
         return Witness(self.page)
 
-    def view(self, clock: Callable[[], datetime], state: Any | None, deadline: float = LOOK_SECONDS) -> PageView:
-        """A read-only view: the page as it stands, and fresh pages with a copy of the session.
-
-        Args:
-            clock: the time.
-            state: the session to copy.
-            deadline: seconds for each read.
-        """
+    def view(self, clock: Callable[[], datetime], state: Any | None) -> PageView:
+        """A read-only view: the page as it stands, and fresh pages with a copy of the session."""
         page = None if self.lost else self.page
         return open_view(
             self.browser,
@@ -86,7 +80,8 @@ class Acting:
             state=state or None,
             keep=self._keep,
             clock=clock,
-            deadline=deadline,
+            deadline=LOOK_SECONDS,
+            glance=GLANCE_SECONDS,
             answer_of_post=self.answer_of_post,
             shoot=self._shoot,
         )
