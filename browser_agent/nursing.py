@@ -28,6 +28,8 @@ from browser_agent.processes import ProcessId
 
 START_SECONDS = 60.0
 """How long an order may wait for its worker; the first one waits for all the imports, perhaps on a busy machine."""
+TOLD_SECONDS = 10.0
+"""How long the nursery may take to tell a death that has been seen already."""
 UNKNOWN_END = "ended, its exit code is not known"
 _HOME = str(Path(__file__).parents[1])
 _COMMAND = (
@@ -65,15 +67,18 @@ class Worker:
             words = await self._words(grace_seconds)
             if self.process is not None:
                 await asyncio.to_thread(processes.end, [self.process])
-            return words or await self._words(grace_seconds) or UNKNOWN_END
+            return words or await self._words(TOLD_SECONDS) or UNKNOWN_END
 
     async def _words(self, seconds: float) -> str | None:
         """How it ended, None if that isn't told in time. The cord of a dead nursery ends without a word."""
         with suppress(TimeoutError):
             told = await asyncio.wait_for(asyncio.get_running_loop().sock_recv(self.cord, CODE.size), seconds)
-            code = CODE.unpack(told)[0] if told else None
-            return UNKNOWN_END if code is None else f"ended by signal {-code}" if code < 0 else f"exit code {code}"
+            return _in_words(CODE.unpack(told)[0]) if told else UNKNOWN_END
         return None
+
+
+def _in_words(code: int) -> str:
+    return f"ended by signal {-code}" if code < 0 else f"exit code {code}"
 
 
 class Nursery:
@@ -133,7 +138,7 @@ class Nursery:
         try:
             with its_line, its_cord:
                 self._send([its_line.fileno(), its_cord.fileno(), folder, 1, 2])
-                told = cord.recv(BIRTH.size)
+            told = cord.recv(BIRTH.size)  # our copies are closed, so that the nursery's death ends the cord
         except OSError:
             told = b""
         finally:
