@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from playwright.sync_api import Error, sync_playwright
+from playwright.sync_api import sync_playwright
 
 from browser_agent import processes
 from browser_agent.attempt import Attempt
@@ -104,7 +104,7 @@ def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, 
     except BaseException as error:
         if run.stop is not None:
             _stopped(attempt, run.stop)
-        elif isinstance(error, Error) and attempt.broken():
+        elif not isinstance(error, Fact | Misuse) and attempt.broken():
             raise _Died(f"The browser or its driver has died: {_told(error, task)}") from error
         else:
             run.reopen(error)

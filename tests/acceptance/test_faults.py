@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -110,8 +111,9 @@ def crash_tabs(world: World, run: str) -> None:
     """SIGKILL to every renderer: all tabs crash."""
     browser = json.loads(world.store.leases.attempts(run)[-1].browser or "{}")
     for child in psutil.Process(browser["process"]["pid"]).children(recursive=True):
-        if "--type=renderer" in child.cmdline():
-            child.kill()
+        with suppress(psutil.NoSuchProcess):
+            if "--type=renderer" in child.cmdline():
+                child.kill()
 
 
 VICTIMS = {"chromium": end_chromium, "driver": end_driver, "tabs": crash_tabs}

@@ -49,7 +49,7 @@ def fill(page: Page, site: Site, reference: str, by: str) -> None:
 
 def record(site: Site, reference: str) -> Record:
     """The invoice in the site's list."""
-    return Record(site, "invoices", key={"Reference": reference}, complete=True, reads={"number": "Number"})
+    return Record(site, "invoices", key={"Reference": f"{reference}"}, complete=True, reads={"number": "Number"})
 
 
 def confirmation(reference: str) -> ConfirmationText:
