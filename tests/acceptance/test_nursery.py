@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,14 +23,14 @@ from browser_agent.states import RunState
 from tests.fix_world import World
 
 TELLS_ITS_SURROUNDINGS = """
-import os, random, sys
+import os, sys
 from browser_agent import Run, task
 
 @task()
 def surroundings(run: Run) -> list[str]:
     print("on standard output")
     print("on standard error", file=sys.stderr)
-    return [os.environ.get("ORDERED", "unset"), os.getcwd(), str(os.getsid(0) == os.getpid()), str(random.random())]
+    return [os.environ.get("ORDERED", "unset"), os.getcwd(), str(os.getsid(0) == os.getpid())]
 """
 ORDERS_ONE_AND_WAITS = """
 import sys
@@ -59,9 +60,13 @@ def how(worker: Worker, grace_seconds: float = 10.0) -> str:
     return words
 
 
-def line_ended(worker: Worker) -> bool:
-    worker.line.settimeout(30)
-    return worker.line.recv(1) == b""
+def ended(end: socket.socket) -> bool:
+    """Whether nobody holds the other end any more."""
+    end.settimeout(30)
+    try:
+        return end.recv(1) == b""
+    finally:
+        end.setblocking(False)
 
 
 def test_a_worker_leads_a_session_of_its_own_below_the_nursery(nursery: Nursery) -> None:
@@ -75,7 +80,7 @@ def test_a_worker_leads_a_session_of_its_own_below_the_nursery(nursery: Nursery)
 def test_a_killed_worker_is_told_by_its_signal_and_leaves_no_zombie(nursery: Nursery) -> None:
     worker = nursery.start_worker()
     os.kill(who(worker).pid, signal.SIGKILL)
-    assert line_ended(worker)
+    assert ended(worker.line)
     assert how(worker) == "ended by signal 9"
     assert not psutil.pid_exists(who(worker).pid)
 
@@ -96,19 +101,20 @@ def test_a_worker_that_does_not_leave_in_time_is_ended(nursery: Nursery) -> None
 def test_the_line_of_a_dead_worker_ends_while_its_younger_sisters_live(nursery: Nursery) -> None:
     eldest, *sisters = [nursery.start_worker() for _ in range(3)]
     os.kill(who(eldest).pid, signal.SIGKILL)
-    assert line_ended(eldest)
+    assert ended(eldest.line)
     assert all(processes.alive(who(each)) for each in sisters)
     for each in (eldest, *sisters):
         how(each, grace_seconds=0)
 
 
-def test_many_threads_order_at_once_and_each_has_a_worker_of_its_own(nursery: Nursery) -> None:
-    with ThreadPoolExecutor(8) as threads:
+def test_many_threads_order_at_once_and_one_nursery_gives_each_a_worker() -> None:
+    with closing(Nursery()) as nursery, ThreadPoolExecutor(8) as threads:
         workers = list(threads.map(lambda _: nursery.start_worker(), range(8)))
-    assert len({who(each) for each in workers}) == 8
-    for each in workers:
-        os.kill(who(each).pid, signal.SIGKILL)
-        assert how(each) == "ended by signal 9"
+        assert len({who(each) for each in workers}) == 8
+        assert {psutil.Process(who(each).pid).ppid() for each in workers} == {nursery.pid}
+        for each in workers:
+            os.kill(who(each).pid, signal.SIGKILL)
+            assert how(each) == "ended by signal 9"
 
 
 def test_the_nursery_has_one_thread_and_keeps_nothing_of_the_dead(nursery: Nursery) -> None:
@@ -123,13 +129,15 @@ def test_the_nursery_has_one_thread_and_keeps_nothing_of_the_dead(nursery: Nurse
 
 def test_a_dead_nursery_is_followed_by_another_and_its_workers_live_on() -> None:
     with closing(Nursery()) as nursery:
-        orphan, first = nursery.start_worker(), nursery.pid
+        orphan, sister, first = nursery.start_worker(), nursery.start_worker(), nursery.pid
         os.kill(first, signal.SIGKILL)
+        assert ended(orphan.cord), "a sister holds it"
         worker = nursery.start_worker()
         assert nursery.pid != first
-        assert processes.alive(who(orphan)) and processes.alive(who(worker))
+        assert all(processes.alive(who(each)) for each in (orphan, sister, worker))
         assert how(orphan) == UNKNOWN_END
         assert not processes.alive(who(orphan))
+        assert how(sister, grace_seconds=0) == UNKNOWN_END
         assert how(worker, grace_seconds=0) == "ended by signal 9"
 
 
@@ -147,22 +155,15 @@ def test_a_killed_keeper_leaves_neither_nursery_nor_worker() -> None:
     assert len(left) == 2 and alive == []
 
 
+@pytest.mark.parametrize("number", ["first", "second"])
 def test_a_worker_sees_the_folder_the_environment_and_the_output_of_the_moment_it_is_ordered(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], number: str
 ) -> None:
     file = tmp_path / "surroundings_told.py"
     file.write_text(TELLS_ITS_SURROUNDINGS)
-    chances = set()
-    for number in ("first", "second"):
-        folder = tmp_path / number
-        folder.mkdir()
-        monkeypatch.chdir(folder)
-        monkeypatch.setenv("ORDERED", number)
-        ended = world.keep(world.submit("surroundings", file))
-        assert ended.state is RunState.FINISHED, ended
-        value = ended.result or ""
-        assert f'["{number}","{folder}","True"' in value
-        chances.add(value.rpartition(",")[2])
-        said = capfd.readouterr()
-        assert said.out.count("on standard output\n") == said.err.count("on standard error\n") == 1
-    assert len(chances) == 2, "two workers drew the same random number"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ORDERED", number)
+    ended = world.keep(world.submit("surroundings", file))
+    assert (ended.state, ended.result) == (RunState.FINISHED, f'["{number}","{tmp_path}","True"]'), ended
+    said = capfd.readouterr()
+    assert (said.out.count("on standard output\n"), said.err.count("on standard error\n")) == (1, 1)
