@@ -29,7 +29,7 @@ demo: setup
 	$(VENV)/bin/browser-agent demo
 
 test: setup
-	$(PY) -m pytest $(DECISIONS) $(ARGS)
+	$(PY) -m pytest -n auto --dist worksteal $(DECISIONS) $(ARGS)
 
 lint: $(VENV)/installed.stamp
 	$(PY) -m ruff check .

@@ -213,7 +213,7 @@ def only_by_keyword(*, page: Page) -> int:
     return 1
 
 
-def no_annotation(page: Page):  # type: ignore[no-untyped-def]
+def no_annotation(page: Page):
     return 1
 
 
