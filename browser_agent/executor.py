@@ -28,7 +28,7 @@ from browser_agent.gestures import Done, Gesture
 from browser_agent.making import Making
 from browser_agent.never_run import raise_if_dropped
 from browser_agent.records import GestureRow, QuestionRow, StepRow
-from browser_agent.recovery import Recovery, UnknownKind, case_of, last_confirmed
+from browser_agent.recovery import Recovery, UnknownKind, by_person, case_of, last_confirmed
 from browser_agent.replay import Replay
 from browser_agent.sends import matches_request
 from browser_agent.states import (
@@ -168,7 +168,7 @@ class Run:
             if last is not None and last.state is GestureState.HAPPENED:
                 return self._proven(call, row, last)
             absences = sum(gesture.state is GestureState.NOT_HAPPENED for gesture in earlier)
-            if last is not None and absences > call.step.again and not _by_person(last):
+            if last is not None and absences > call.step.again and not by_person(last):
                 raise NotHappened(last.words, absences)
             made = self._make(call, row, earlier)
             if not isinstance(made, GestureRow):
@@ -365,10 +365,6 @@ def _fact_json(fact: Fact) -> dict[str, Any]:
 def _fact(stored: dict[str, Any]) -> Fact:
     kind = _FACTS[stored.pop("fact")]
     return kind(**stored)
-
-
-def _by_person(gesture: GestureRow) -> bool:
-    return any(str(proof).startswith("answer to ") for proof in json.loads(gesture.proven_by or "[]"))
 
 
 def _is_harmless(write: str, patterns: Sequence[str]) -> bool:

@@ -10,12 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from pydantic import TypeAdapter
+
 from browser_agent.attempt import Attempt
 from browser_agent.wire import WireReport
 from observers import Circumstances, Observation, Observer, Outcome, Site, Verdict, looks_agree, weigh
 
 SPACING_SECONDS = 1.0
 """Two looks that are to prove an absence lie at least so far apart."""
+
+
+BASELINE = TypeAdapter(tuple[Observation | None, ...])
+"""What each observer saw before the step's first gesture, as it is stored."""
 
 
 @dataclass

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from playwright.sync_api import Error
-from pydantic import TypeAdapter
 
 from browser_agent.attempt import Attempt
 from browser_agent.browser.evidence import NoPicture, Picture
@@ -21,9 +20,9 @@ from browser_agent.browser.pictures import NotAPicture, what_changed
 from browser_agent.browser.witness import Witness
 from browser_agent.errors import Refused, StoreUnusable, UnknownName, WaitingForPerson
 from browser_agent.gestures import Gesture
-from browser_agent.looking import Case, Looked, Looker, observe
+from browser_agent.looking import BASELINE, Case, Looked, Looker, observe
 from browser_agent.records import GestureRow, StepRow
-from browser_agent.recovery import Recovery, last_confirmed
+from browser_agent.recovery import Recovery, by_person, last_confirmed
 from browser_agent.rules import never_sent, nothing_left, rejection, was_performed, was_refused
 from browser_agent.states import GestureState, Point, QuestionKind
 from browser_agent.store import MARGIN_SECONDS, Asked, Intent
@@ -32,7 +31,6 @@ from observers import Observation, Site, already_there, new_matches
 INPUT_SECONDS = MARGIN_SECONDS - 2.0
 """The longest that an input call may take: it ends before the lease can (the driver waits on its own: measured)."""
 LOOK_EVERY_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8)
-_BASELINE = TypeAdapter(tuple[Observation | None, ...])
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ class Making:
     def _baseline(self, gesture: Gesture[Any]) -> tuple[Observation | None, ...]:
         """What the observers saw before the step's FIRST gesture."""
         if self.earlier:
-            return _BASELINE.validate_json(self.earlier[0].baseline or "[]")
+            return BASELINE.validate_json(self.earlier[0].baseline or "[]")
         return observe(self.attempt, gesture.proof)
 
     def _intend(self, gesture: Gesture[Any], baseline: tuple[Observation | None, ...]) -> GestureRow:
@@ -95,7 +93,7 @@ class Making:
             site=self.site.name if self.site else None,
             account=self.site.account if self.site else None,
             sends=gesture.sends,
-            baseline=_BASELINE.dump_json(baseline).decode(),
+            baseline=BASELINE.dump_json(baseline).decode(),
             before=picture.kept if isinstance(picture, Picture) else None,
             target_box=json.dumps(box) if box else None,
         )
@@ -108,7 +106,7 @@ class Making:
         """A match found just before a gesture is made again settles the earlier one: nothing is made."""
         if not any(gesture.state is GestureState.NOT_HAPPENED for gesture in self.earlier):
             return None
-        if any(_by_person(gesture) for gesture in self.earlier):  # a person has said what to make of what is there
+        if any(by_person(gesture) for gesture in self.earlier):  # a person has said what to make of what is there
             return None
         looked = Looker(self.attempt, case).look(self.attempt.wire(row.id))
         pairs = zip(looked.observations, case.baseline, strict=True)
@@ -282,10 +280,6 @@ def _values(observations: Sequence[Observation]) -> dict[str, str]:
     """The values of what is there, if it is exactly one thing."""
     matches = [match for seen in observations if seen.counts for match in seen.matches]
     return dict(matches[0].values) if len(matches) == 1 else {}
-
-
-def _by_person(gesture: GestureRow) -> bool:
-    return any(str(proof).startswith("answer to ") for proof in json.loads(gesture.proven_by or "[]"))
 
 
 def _call_log(message: str) -> str:

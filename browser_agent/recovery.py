@@ -17,14 +17,13 @@ from typing import Any
 from browser_agent.attempt import Attempt
 from browser_agent.browser.evidence import Picture
 from browser_agent.errors import OutcomeUnknown
-from browser_agent.looking import SPACING_SECONDS, Case, Looked, Looker
+from browser_agent.looking import BASELINE, SPACING_SECONDS, Case, Looked, Looker
 from browser_agent.records import GestureRow, QuestionRow
 from browser_agent.rules import Move, never_sent, next_move, nothing_left, rejection
 from browser_agent.states import GestureState, QuestionKind, QuestionState
 from browser_agent.store import Asked
 from browser_agent.wire import WireReport
-from observers import Outcome, UnknownKind
-from observers.observer import Observer
+from observers import Observer, UnknownKind
 
 BACK_OFF_SECONDS = (1.0, 2.0, 4.0, 8.0, 15.0)
 _FINAL = frozenset({GestureState.HAPPENED, GestureState.NOT_HAPPENED, GestureState.REFUSED, GestureState.REJECTED})
@@ -36,13 +35,9 @@ def case_of(attempt: Attempt, row: GestureRow) -> Case:
     Raises:
         UnknownKind: an observer of its proof is not known here.
     """
-    from pydantic import TypeAdapter
-
-    from observers import Observation
-
     intent = json.loads(row.intent)
     proof = tuple(Observer.from_json(stored, sites=attempt.sites) for stored in intent["proof"])
-    baseline = TypeAdapter(tuple[Observation | None, ...]).validate_json(row.baseline or "[]")
+    baseline = BASELINE.validate_json(row.baseline or "[]")
     site = attempt.sites.get(row.site or "")
     return Case(row.id, row.words, proof, baseline, site, dead_at=row.sender_dead_at)
 
@@ -248,12 +243,17 @@ class Recovery:
 
 _SAFE_STEP = (
     "Look at {site} yourself for: {words}. If it is there, answer happened. If it is not, answer not-happened; "
-    "the run then makes it as a new gesture. If you cannot tell, leave the question open: it keeps looking."
+    "the run then makes it as a new gesture. If you cannot tell, leave the question open: each resume looks again."
 )
 _LATE_COMMIT_HELP = (
     "how late {site} may still carry a request out is not declared: it is its request time-out plus what proxies and "
     "job queues before it may add; declare it as late_commit of the site, and an absence can be proven by itself"
 )
+
+
+def by_person(gesture: GestureRow) -> bool:
+    """Whether a person's answer has settled the gesture."""
+    return any(str(proof).startswith("answer to ") for proof in json.loads(gesture.proven_by or "[]"))
 
 
 def last_confirmed(attempt: Attempt, row: GestureRow) -> str:
@@ -275,4 +275,4 @@ def _absence_words(looked: Looked) -> list[str]:
     return [*looked.verdict.reasons, *seen]
 
 
-__all__ = ["Outcome", "Recovery", "UnknownKind", "case_of", "last_confirmed"]
+__all__ = ["Recovery", "UnknownKind", "by_person", "case_of", "last_confirmed"]
