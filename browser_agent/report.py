@@ -171,6 +171,7 @@ class _Gestures:
         observations = self._store.journal.observations(row.id)
         colour, words = TONES[row.state]
         change = json.loads(row.change or "{}")
+        target, absent = _from_corner(json.loads(row.target_box or "null")), json.loads(row.intent).get("no_picture")
         return Made(
             row=row,
             step=self._steps[row.step_id],
@@ -179,7 +180,7 @@ class _Gestures:
             proof=_proof(json.loads(row.proven_by or "[]"), observations),
             reasons=json.loads(row.reasons or "[]"),
             values=json.loads(row.values or "{}"),
-            before=self._shot(row.before, "before", _from_corner(json.loads(row.target_box or "null")), "target"),
+            before=self._shot(row.before, "before", target, "target", absent),
             after=self._shot(row.after, "after", _corners(change.get("box")), "changed"),
             change=f"{change['ratio']:.1%} of the picture changed" if "ratio" in change else "",
             wire=json.loads(row.wire or "{}").get("facts", []),
@@ -203,14 +204,14 @@ class _Gestures:
     def _said(self, said: dict[str, Any]) -> dict[str, Any]:
         """An observation, its evidence with pictures."""
         for seen in said.get("evidence", ()):
-            if seen.get("kind") == "picture" and seen.get("blob"):
+            if seen.get("blob"):
                 box = _from_corner(seen.get("box"))
                 seen["shot"] = self._shot(seen["blob"], seen["words"], box, said["observer"])
         return said
 
-    def _shot(self, digest: str | None, words: str, box: Box | None, label: str) -> Shot:
+    def _shot(self, digest: str | None, words: str, box: Box | None, label: str, absent: str | None = None) -> Shot:
         if digest is None:
-            return Shot(words, absent="no picture was taken")
+            return Shot(words, absent=f"no picture: {absent}" if absent else "no picture was taken")
         try:
             content, media_type = self._store.artifacts.read(digest)
             if not media_type.startswith("image/"):
