@@ -8,7 +8,7 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from browser_agent.keeper import Event
+from browser_agent.keeping import Event, Tell
 from browser_agent.states import RunState
 from tests.fix_world import World
 
@@ -119,25 +119,44 @@ def crash_tabs(world: World, run: str) -> None:
 VICTIMS = {"chromium": end_chromium, "driver": end_driver, "tabs": crash_tabs}
 
 
-@pytest.mark.parametrize("victim", list(VICTIMS))
-def test_what_dies_before_the_input_leaves_one_invoice(world: World, victim: str) -> None:
-    run = world.submit("post_one", reference="R-1")
+MOMENTS = {"preparing": "GET /invoices/new", "sent": "POST /invoices", "committed": "POST /invoices"}
 
-    def strike(event: Event) -> None:
+
+def strike_at(world: World, run: str, victim: str, moment: str) -> Tell:
+    """Have the victim die at that moment, once; what the run's keeper is to tell its events to."""
+    strikes = iter([VICTIMS[victim]])
+
+    def strike() -> None:
+        for end in strikes:
+            end(world, run)
+
+    def told(event: Event) -> None:
         world.events.append(event)
-        if event.kind == "dispatching" and sum(seen.kind == "dispatching" for seen in world.events) == 1:
-            VICTIMS[victim](world, run)
+        if event.kind == moment:
+            strike()
 
-    ended = world.keep(run, tell=strike)
-    assert world.invoices("R-1") == ["INV-1"], (ended, world.outcomes(run))
-    assert (ended.state, ended.result) == (RunState.FINISHED, '"INV-1"')
+    if moment in MOMENTS:
+        world.to_books.when("committed" if moment == "committed" else "came", strike, MOMENTS[moment])
+    return told
 
 
+@pytest.mark.parametrize("moment", ["preparing", "dispatching", "sent", "committed"])
 @pytest.mark.parametrize("victim", list(VICTIMS))
-def test_what_dies_after_the_commit_leaves_one_invoice(world: World, victim: str) -> None:
+def test_whatever_dies_whenever_leaves_one_invoice(world: World, victim: str, moment: str) -> None:
     run = world.submit("post_one", reference="R-1")
-    world.to_books.when("committed", lambda: VICTIMS[victim](world, run))
-    ended = world.keep(run)
+    ended = world.keep(run, tell=strike_at(world, run, victim, moment))
     assert world.invoices("R-1") == ["INV-1"], (ended, world.outcomes(run))
     assert (ended.state, ended.result) == (RunState.FINISHED, '"INV-1"')
+    assert "asked" not in world.outcomes(run)
+    if moment == "committed":
+        assert world.outcomes(run) == ["happened"]
+
+
+def test_an_open_question_keeps_looking_and_presence_closes_it(world: World) -> None:
+    world.to_books.fault("commit_late", seconds=8.0)
+    run = world.submit("post_one_slowly", reference="R-1")
+    ended = world.keep(run, keep_looking_seconds=90.0)
+    assert (ended.state, ended.result) == (RunState.FINISHED, '"INV-1"')
+    (question,) = world.store.inbox.questions(run)
+    assert (str(question.state), question.by) == ("closed", None)
     assert world.outcomes(run) == ["happened"]
