@@ -14,7 +14,9 @@ from typing import Any
 from playwright.sync_api import Page, Playwright, TimeoutError
 
 from browser_agent import processes
-from browser_agent.browser.acting import Acting
+from browser_agent.browser.acting import ATTACH_NEW_SECONDS, Acting
+from browser_agent.browser.deadline import DeadlinePassed
+from browser_agent.browser.held import ATTACH_SECONDS
 from browser_agent.channel import Channel
 from browser_agent.errors import MachineTrouble, Stopped
 from browser_agent.keeping import KillAt, Options
@@ -67,11 +69,12 @@ class Attempt:
 
     def _attached(self) -> Acting | None:
         """Attach to the browser; None if nothing can: a page that waits for an answer lets nobody in (measured)."""
-        endpoint = self.channel.ask("browser")["endpoint"]
-        keep = self.store.artifacts.keep
+        held = self.channel.ask("browser")
+        seconds = ATTACH_NEW_SECONDS if held["new"] else ATTACH_SECONDS
+        keep, slow_mo = self.store.artifacts.keep, self.options.slow_mo_ms
         try:
-            return Acting(self._playwright, endpoint, self._old_target(), keep, self.options.slow_mo_ms)
-        except TimeoutError:
+            return Acting(self._playwright, held["endpoint"], self._old_target(), keep, slow_mo, seconds)
+        except (TimeoutError, DeadlinePassed):
             return None
 
     def _attached_anew(self) -> Acting:
@@ -112,7 +115,8 @@ class Attempt:
     def broken(self) -> bool:
         """Whether the driver, the browser or the acting page has died: what raised is then not the task's doing."""
         driver_died = self.driver is not None and not processes.alive(self.driver)
-        return driver_died or not self.browser_lives() or (self._acting is not None and self._acting.crashed)
+        acting_died = self._acting is not None and (self._acting.crashed or not self._acting.browser.is_connected())
+        return driver_died or acting_died or not self.browser_lives()
 
     def wire(self, gesture: str) -> WireReport:
         """What the gate has seen of a gesture."""

@@ -8,7 +8,9 @@ raises the same stop, whatever the script catches.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import ValidationError
@@ -17,13 +19,14 @@ from browser_agent.attempt import Attempt
 from browser_agent.canonical import canonical, digest
 from browser_agent.errors import (
     Fact,
+    MachineTrouble,
     NotHappened,
     Refused,
-    Rejected,
     Stop,
     TaskChanged,
     WaitingForPerson,
 )
+from browser_agent.facts import causes, fact, fact_json, rejected
 from browser_agent.gestures import Done, Gesture
 from browser_agent.making import Making
 from browser_agent.never_run import raise_if_dropped
@@ -59,6 +62,7 @@ class Run:
         self._attempt = attempt
         self._stop: Stop | None = None
         self._raised: tuple[Fact, str] | None = None  # the last fact that a step raised, and the step
+        self._asked_before: Counter[str] = Counter()  # equal approvals of this go
         self._replay = _replay(attempt)
 
     def step(self, call: StepCall[T], *, key: str | None = None) -> T:
@@ -110,7 +114,7 @@ class Run:
 
     def reopen(self, error: BaseException) -> None:
         """The task ended by a fact that a step raised: a resume may run that step anew."""
-        if self._raised is not None and self._raised[0] is error:
+        if self._raised is not None and self._raised[0] in causes(error):
             self._attempt.store.journal.end_step(self._attempt.lease, self._raised[1], StepState.BEGUN, "")
 
     def _latched(self, act: Callable[[], T]) -> T:
@@ -146,7 +150,7 @@ class Run:
         """What an earlier attempt (or an equal call) ended with."""
         if row.state is StepState.FINISHED:
             return call.step.load(row.value or "null"), None
-        return _NOTHING, _fact(json.loads(row.raised or "{}"))
+        return _NOTHING, fact(json.loads(row.raised or "{}"))
 
     def _run(self, call: StepCall[T], row: StepRow) -> tuple[T, Fact | None]:
         if not call.step.writes:
@@ -154,10 +158,10 @@ class Run:
             return self._finish(call, row, value.value if isinstance(value, Done) else value), None
         try:
             return self._write(call, row), None
-        except Fact as fact:
-            text = json.dumps(_fact_json(fact))
+        except Fact as raised:
+            text = json.dumps(fact_json(raised))
             self._attempt.store.journal.end_step(self._attempt.lease, row.id, StepState.RAISED, text)
-            return _NOTHING, fact
+            return _NOTHING, raised
 
     def _write(self, call: StepCall[T], row: StepRow) -> T:
         """Prepare, make, settle; again only after a refusal or a proven absence, within the step's budget."""
@@ -167,15 +171,18 @@ class Run:
             last = earlier[-1] if earlier else None
             if last is not None and last.state is GestureState.HAPPENED:
                 return self._proven(call, row, last)
-            absences = sum(gesture.state is GestureState.NOT_HAPPENED for gesture in earlier)
-            if last is not None and absences > call.step.again and not by_person(last):
-                raise NotHappened(last.words, absences)
+            if last is not None and last.state in OPEN_GESTURE_STATES:
+                raise MachineTrouble(f"An earlier gesture of this step is not settled: {last.words}")
+            this_go = _since(row.ended, earlier)
+            if this_go and this_go[-1].state is GestureState.REJECTED:
+                raise rejected(this_go[-1])
+            absences = sum(gesture.state is GestureState.NOT_HAPPENED for gesture in this_go)
+            if this_go and absences > call.step.again and not by_person(this_go[-1]):
+                raise NotHappened(this_go[-1].words, absences)
             made = self._make(call, row, earlier)
             if not isinstance(made, GestureRow):
                 return self._finish(call, row, made)
             reasons = json.loads(made.reasons or "[]")
-            if made.state is GestureState.REJECTED:
-                raise Rejected(made.words, _status(made), reasons[1:], [made.after] if made.after else [])
             if made.state is GestureState.REFUSED:
                 refusals += 1
                 if refusals > call.step.refusals:
@@ -186,8 +193,10 @@ class Run:
         self._ask_if_marked(call, row)
         page = self._attempt.fresh_page()
         self._attempt.acting.writes.clear()
-        prepared = call.prepare(page)
-        self._notice_writes(call, row)
+        try:
+            prepared = call.prepare(page)
+        finally:
+            self._notice_writes(call, row)
         if isinstance(prepared, Done):
             done: T = prepared.value
             return done
@@ -269,8 +278,11 @@ class Run:
 
     def _close_what_is_asked_anew(self) -> None:
         inbox = self._attempt.store.inbox
+        settled = {row.id for row in self._attempt.store.journal.gestures(self.id) if row.settled_at is not None}
         for open_one in inbox.questions(self.id, open_only=True):
-            if open_one.kind in _ASKED_ANEW:
+            if open_one.kind is QuestionKind.OUTCOME and open_one.gesture_id in settled:
+                inbox.close(self._attempt.lease, open_one.id, "a look has settled it")
+            elif open_one.kind in _ASKED_ANEW:
                 inbox.close(self._attempt.lease, open_one.id, "the run goes on; it is asked anew if need be")
 
     def _question_of(self, gesture: GestureRow) -> QuestionRow | None:
@@ -282,7 +294,9 @@ class Run:
         listed = [{"step": call.step.name, "arguments": call.canonical, "words": call.words} for call in calls]
         if not listed:
             return []
-        bound = digest(canonical({"words": words, "calls": listed}))
+        same = canonical({"words": words, "calls": listed})
+        bound = digest(f"{same}#{self._asked_before[same]}")  # consent to one of two equal requests is not to both
+        self._asked_before[same] += 1
         for question in self._attempt.store.inbox.questions(self.id):
             if question.kind is QuestionKind.APPROVAL and json.loads(question.details).get("bound") == bound:
                 if question.answer is Answer.APPROVE:
@@ -329,7 +343,6 @@ class Run:
 
 _NOTHING: Any = None
 _ASKED_ANEW = (QuestionKind.ATTEMPTS, QuestionKind.TASK_CHANGED)
-_FACTS: dict[str, type[Fact]] = {fact.__name__: fact for fact in (Refused, Rejected, NotHappened)}
 
 
 def _identity(call: StepCall[Any]) -> str:
@@ -350,21 +363,9 @@ def _replay(attempt: Attempt) -> Replay:
     return Replay(journal.steps(run), made, mapped, let_go)
 
 
-def _status(gesture: GestureRow) -> int:
-    facts = json.loads(gesture.wire or "{}").get("facts", [])
-    return next((fact["status"] for fact in facts if fact["declared"] and fact["status"]), 0)
-
-
-def _fact_json(fact: Fact) -> dict[str, Any]:
-    kept = {name: value for name, value in vars(fact).items() if name != "_stop"}
-    if isinstance(fact, Refused):
-        return {"fact": "Refused", "words": fact.words, "because": fact.because}
-    return {"fact": type(fact).__name__, **kept}
-
-
-def _fact(stored: dict[str, Any]) -> Fact:
-    kind = _FACTS[stored.pop("fact")]
-    return kind(**stored)
+def _since(ended: datetime | None, gestures: list[GestureRow]) -> list[GestureRow]:
+    """The gestures of this go: those settled after the step was opened again by a person's resume."""
+    return [made for made in gestures if ended is None or made.settled_at is None or made.settled_at > ended]
 
 
 def _is_harmless(write: str, patterns: Sequence[str]) -> bool:

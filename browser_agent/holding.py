@@ -67,10 +67,12 @@ class Holding:
 
     async def browser(self) -> Message:
         """The living browser, or a new one with the same session; `stored` is its identity for the journal."""
-        if self._held is None or not self._held.chromium.alive():
+        new = self._held is None or not self._held.chromium.alive()
+        if self._held is None or new:
             state = (await self.end_browser())["state"]
             self._held = await self._start_browser(state)
-        return {"endpoint": self._held.chromium.endpoint, "stored": _BROWSER.dump_json(self._held.identity).decode()}
+        stored = _BROWSER.dump_json(self._held.identity).decode()
+        return {"endpoint": self._held.chromium.endpoint, "stored": stored, "new": new}
 
     async def browser_lives(self) -> Message:
         """Whether the browser's process lives."""
@@ -80,6 +82,7 @@ class Holding:
         """End the browser and see it dead; its session stays in memory for the next one."""
         if self._held is None:  # all earlier ones were seen dead when the run was taken over
             return {"dead_at": datetime.now(UTC).isoformat(), "state": {}}
+        self._held.gate.refuse("the browser is being ended")
         state = await self._held.state()
         dead_at = await self._held.end()
         self._reports.update(self._held.gate.reports())

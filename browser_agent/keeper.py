@@ -25,7 +25,7 @@ from pydantic import TypeAdapter
 from browser_agent import nursing, processes
 from browser_agent.browser.chromium import BrowserId, Chromium
 from browser_agent.channel import Message
-from browser_agent.errors import InOtherHands, StoreUnusable, Superseded
+from browser_agent.errors import InOtherHands, Stop, StoreUnusable, Superseded
 from browser_agent.holding import Holding
 from browser_agent.keeping import Ended, Event, KillAt, Options, Tell
 from browser_agent.processes import ProcessId
@@ -77,25 +77,32 @@ class _Keeper:
         self._store, self._run, self._options, self._tell_out = store, run, options, tell
         self._kill_at = options.kill_at
         self._worker: ProcessId | None = None
+        self._writer: asyncio.StreamWriter | None = None
         self._stopping = False
+        self._trouble = ""  # the last that a worker said of why it could not go on
+        self._leasing = asyncio.Lock()
 
     async def keep(self) -> Ended:
         previous = await asyncio.to_thread(self._last_attempt)
         self._lease = await asyncio.to_thread(self._claim, previous)
-        with _interrupts(self._asked_to_stop):
-            async with async_playwright() as playwright:
-                folder = self._store.path.with_suffix(".browsers")
-                doors = (self._release, self._reach)
-                self._holding = Holding(playwright, folder, self._run, self._options, *doors)
-                await self._first_browser(previous)
-                beats = asyncio.create_task(self._beat())
-                try:
-                    await self._attempts()
-                finally:
-                    beats.cancel()
-                    await self._holding.end_browser()
-                    await asyncio.to_thread(self._store.leases.end_attempt, self._lease, "its keeper has ended")
+        try:
+            with _interrupts(self._asked_to_stop):
+                await self._hold_and_work(previous)
+        finally:
+            await asyncio.to_thread(self._store.leases.end_attempt, self._lease, "its keeper has ended")
         return await asyncio.to_thread(self._ended)
+
+    async def _hold_and_work(self, previous: AttemptRow | None) -> None:
+        async with async_playwright() as playwright:
+            folder = self._store.path.with_suffix(".browsers")
+            self._holding = Holding(playwright, folder, self._run, self._options, self._release, self._reach)
+            await self._first_browser(previous)
+            beats = asyncio.create_task(self._beat())
+            try:
+                await self._attempts()
+            finally:
+                beats.cancel()
+                await self._holding.end_browser()
 
     # taking over
 
@@ -110,7 +117,8 @@ class _Keeper:
             raise InOtherHands(
                 f"Run {self._run} is kept by process {json.loads(previous.keeper)['pid']}. Nothing was done."
             )
-        return self._store.leases.claim(self._run, keeper=_own(), keeper_dead=over)
+        after = previous.number if previous is not None else 0
+        return self._store.leases.claim(self._run, keeper=_own(), keeper_dead=over, after=after)
 
     async def _first_browser(self, previous: AttemptRow | None) -> None:
         """Take the browser of a dead keeper over if it still lives, so that its page can be read; end all others.
@@ -122,10 +130,14 @@ class _Keeper:
         here = [row for row in earlier if row.host == socket.gethostname() and row.number < self._lease.attempt]
         for row in here:
             chromium = Chromium(_BROWSER.validate_json(row.browser)) if row.browser else None
-            adopt = previous is not None and row.number == previous.number and row.ended is None
+            last = previous is not None and row.number == previous.number
+            adopt = last and row.ended is None
+            if previous is not None and not last and row.browser == previous.browser:
+                chromium = None  # the last attempt went on with the same one
             if chromium is not None and (not adopt or _lives(row.worker) or not chromium.alive()):
                 await asyncio.to_thread(chromium.end)
             await asyncio.to_thread(_end_process, row.worker)
+            await asyncio.to_thread(_end_process, row.driver)
             if chromium is not None and chromium.alive():
                 await self._holding.adopt(row.browser or "")
             if row.ended is None:
@@ -137,10 +149,10 @@ class _Keeper:
     async def _attempts(self) -> None:
         deaths = 0
         while True:
-            how = await self._attempt()
-            await asyncio.to_thread(self._store.leases.end_attempt, self._lease, how)
+            how, dead = await self._attempt(), self._lease
             run = await asyncio.to_thread(self._store.leases.run, self._run)
             if run.state is not RunState.RUNNING or run.attempt != self._lease.attempt:
+                await asyncio.to_thread(self._store.leases.end_attempt, dead, how)
                 return
             deaths += 1
             if self._stopping or deaths >= self._options.attempts:
@@ -148,7 +160,10 @@ class _Keeper:
                 return
             self._say("worker_died", f"The worker died ({how}). Another one looks what its last gesture did.")
             claim = self._store.leases.claim
-            self._lease = await asyncio.to_thread(claim, self._run, keeper=_own(), keeper_dead=True)
+            async with self._leasing:  # no beat of the old lease may be under way
+                after = self._lease.attempt
+                self._lease = await asyncio.to_thread(claim, self._run, keeper=_own(), keeper_dead=True, after=after)
+            await asyncio.to_thread(self._store.leases.end_attempt, dead, how)
 
     async def _attempt(self) -> str:
         """Run one worker to its end, and say in words how it ended."""
@@ -156,12 +171,15 @@ class _Keeper:
         self._worker = worker.process
         reader, self._writer = await asyncio.open_connection(sock=worker.line, limit=2**24)
         await self._say_to_worker({"work": self._order()})
+        if self._stopping:
+            await self._say_to_worker({"stop": True})
         try:
             await self._serve(reader)
         finally:
             self._holding.refuse("the worker is dead")
             how = await worker.end(GRACE_SECONDS)
             self._writer.close()
+            self._writer = None
             await self._holding.dismiss_dialogs()
         return how
 
@@ -178,7 +196,7 @@ class _Keeper:
                 continue
             try:
                 reply = await self._answer(message.pop("ask"), message)
-            except Exception as error:  # the worker must learn it, whatever it is
+            except (Exception, Stop) as error:  # the worker must learn it, whatever it is
                 reply = {"error": f"{type(error).__name__}: {error}"}
             await self._say_to_worker(reply)
 
@@ -226,7 +244,8 @@ class _Keeper:
         while True:
             await asyncio.sleep(BEAT_SECONDS)
             try:
-                await asyncio.to_thread(self._store.leases.beat, self._lease)
+                async with self._leasing:
+                    await asyncio.to_thread(self._store.leases.beat, self._lease)
             except StoreUnusable as unusable:  # the lease runs on; without a beat in time nothing more is made
                 self._say("store", str(unusable))
             except Superseded:
@@ -245,11 +264,15 @@ class _Keeper:
         asyncio.get_running_loop().create_task(self._say_to_worker({"stop": True}))
 
     async def _say_to_worker(self, message: Message) -> None:
+        if self._writer is None:  # it is told when it has been started
+            return
         with suppress(OSError):  # a dead worker is seen by the end of its line
             self._writer.write(json.dumps(message).encode() + b"\n")
             await self._writer.drain()
 
     def _heard(self, facts: Message) -> None:
+        if facts.get("kind") == "trouble":
+            self._trouble = facts["words"]
         if facts.get("kind") == "killed_itself":
             self._kill_at = None
         self._tell_out(Event(facts["kind"], facts["words"], self._run, self._lease.attempt, facts.get("details", {})))
@@ -261,7 +284,8 @@ class _Keeper:
         if self._stopping:
             self._store.leases.end(self._lease, RunState.STOPPED, ended_by="ended by Ctrl-C; a resume looks first")
             return
-        words = f"The worker of run {self._run} has died {self._lease.attempt} times ({how} the last time)."
+        because = self._trouble or how
+        words = f"The worker of run {self._run} has died {self._lease.attempt} times ({because} the last time)."
         safe = f"Find out why it dies, then: browser-agent resume {self._run}. It begins by looking."
         self._store.inbox.ask(self._lease, Asked(QuestionKind.ATTEMPTS, words, safe_step=safe))
         self._store.leases.end(self._lease, RunState.NEEDS_ATTENTION, ended_by=words)
@@ -290,11 +314,12 @@ class _interrupts:
 
 
 async def _next_line(reader: asyncio.StreamReader) -> bytes:
-    """The worker's next line; empty when its line has ended. A death with unread answers resets the line."""
+    """The worker's next whole line; empty when its line has ended, or was cut off by its death."""
     try:
-        return await reader.readline()
-    except ConnectionResetError:
+        line = await reader.readline()
+    except (ConnectionResetError, ValueError):  # a death with unread answers; a line beyond all measure
         return b""
+    return line if line.endswith(b"\n") else b""
 
 
 def _loop_runs_here() -> bool:

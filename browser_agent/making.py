@@ -18,7 +18,14 @@ from browser_agent.attempt import Attempt
 from browser_agent.browser.evidence import NoPicture, Picture
 from browser_agent.browser.pictures import NotAPicture, what_changed
 from browser_agent.browser.witness import Witness
-from browser_agent.errors import Refused, StoreUnusable, UnknownName, WaitingForPerson
+from browser_agent.errors import (
+    MachineTrouble,
+    Refused,
+    StoreUnusable,
+    UnknownName,
+    WaitingForPerson,
+    WrongTask,
+)
 from browser_agent.gestures import Gesture
 from browser_agent.looking import BASELINE, Case, Looked, Looker, observe
 from browser_agent.records import GestureRow, StepRow
@@ -59,20 +66,30 @@ class Making:
 
         Raises:
             ProofTooThin: its proof could never supply the step's value; nothing was written or made.
+            WrongTask: its target is on a page that is not the run's; nothing was written or made.
+            MachineTrouble: something gave way; the next attempt begins by looking.
             OutcomeUnknown, WaitingForPerson: a question waits.
             Superseded: another attempt owns the run.
         """
         gesture.check()
+        if gesture.target.page.context != self.attempt.acting.context:
+            raise WrongTask(f"“{gesture.intent}” is on a page of another browser context, where nothing guards it.")
         baseline = self._baseline(gesture)
         row = self._intend(gesture, baseline)
-        case = Case(row.id, row.words, gesture.proof, baseline, self.site)
+        try:
+            settled = self._made(gesture, Case(row.id, row.words, gesture.proof, baseline, self.site), row)
+        except Exception as error:  # never the script's to catch: the gesture may be in doubt
+            said = (str(error).splitlines() or [""])[0]
+            raise MachineTrouble(f"Making {row.words} was cut off by {type(error).__name__}: {said}") from error
+        self.attempt.reach(Point.SETTLED, self.ordinal)
+        return settled
+
+    def _made(self, gesture: Gesture[Any], case: Case, row: GestureRow) -> GestureRow:
         late = self._settled_late(case, row) or self._already_there(case, row)
         if late is not None:
             return late
         with self.attempt.acting.dialogs_in_order([accept.matches for accept in gesture.dialogs]):
-            settled = self._dispatch(gesture, case, row)
-        self.attempt.reach(Point.SETTLED, self.ordinal)
-        return settled
+            return self._dispatch(gesture, case, row)
 
     # before anything is made
 
@@ -104,9 +121,8 @@ class Making:
 
     def _settled_late(self, case: Case, row: GestureRow) -> GestureRow | None:
         """A match found just before a gesture is made again settles the earlier one: nothing is made."""
-        if not any(gesture.state is GestureState.NOT_HAPPENED for gesture in self.earlier):
-            return None
-        if any(by_person(gesture) for gesture in self.earlier):  # a person has said what to make of what is there
+        absent = [gesture for gesture in self.earlier if gesture.state is GestureState.NOT_HAPPENED]
+        if not absent or by_person(absent[-1]):  # a person has said what to make of what is there
             return None
         looked = Looker(self.attempt, case).look(self.attempt.wire(row.id))
         pairs = zip(looked.observations, case.baseline, strict=True)
@@ -122,7 +138,7 @@ class Making:
         """A unique key that is there before the first gesture: nothing is made, a person says what it means."""
         counting = [(seen, watch) for seen, watch in zip(case.baseline, case.proof, strict=True) if watch.counts]
         there = already_there([seen for seen, _ in counting], [watch for _, watch in counting])
-        if self.earlier or not there:
+        if not there or any(by_person(gesture) for gesture in self.earlier):
             return None
         self._ask(row, case, "What this step would make is there already", None, [match.identity for match in there])
         return None
@@ -150,7 +166,7 @@ class Making:
     # making it
 
     def _dispatch(self, gesture: Gesture[Any], case: Case, row: GestureRow) -> GestureRow:
-        attempt, acting = self.attempt, self.attempt.acting
+        attempt = self.attempt
         try:
             gesture.wait_actionable(gesture.timeout * 1000)
         except Refused as refused:
@@ -159,7 +175,7 @@ class Making:
             attempt.channel.ask("pause", words=gesture.intent)
         if not attempt.channel.ask("arm", gesture=row.id, sends=gesture.sends)["guarded"]:
             return self._refuse(row, "The gate cannot guard this browser (pooled connections cannot be closed).")
-        witness = acting.witness()
+        witness = Witness(gesture.target.page)
         witness.arm()
         attempt.store.journal.dispatch(attempt.lease, row.id, guarded=True)
         attempt.reach(Point.DISPATCHING, self.ordinal)
@@ -189,8 +205,8 @@ class Making:
         fresh = False
         while self.attempt.browser_lives():
             wire = self.attempt.wire(row.id)
-            if (no := rejection(wire, self.site.rejects if self.site else ())) is not None:
-                return self._reject(row, f"the site said no: {no}")
+            if rejection(wire, self._documented) is not None:
+                return self._rejected(row) or self._doubt(case, row)
             if never_sent(wire) is not None or (self.attempt.acting.dialogs and nothing_left(wire)):
                 break
             looked = looker.look(wire, fresh=fresh)
@@ -207,6 +223,7 @@ class Making:
         dialogs = list(self.attempt.acting.dialogs)
         if dialogs and nothing_left(self.attempt.wire(row.id)):
             self.attempt.end_browser()
+        if dialogs and not self.attempt.browser_lives() and nothing_left(self.attempt.wire(row.id)):
             return self._refuse(row, f"A dialog that is not declared came up and was dismissed: {dialogs[0]!r}.")
         settled = Recovery(self.attempt, self.attempt.store.journal.gesture(row.id), case).settle()
         self.attempt.disarm()
@@ -222,17 +239,29 @@ class Making:
             count=verdict.count,
             reasons=json.dumps([*more, *verdict.reasons]),
             proven_by=looked.proven_by,
-            **self._closing_facts(row),
         )
+        self._note_the_end(row)
         details = {"values": verdict.values, "reasons": [*more, *verdict.reasons], "gesture": row.id}
         self.attempt.tell("settled", f"happened: {row.words}", outcome="happened", **details)
         return settled
 
-    def _reject(self, row: GestureRow, because: str) -> GestureRow:
-        texts = self.attempt.acting.texts()
-        facts = {"reasons": json.dumps([because, *texts]), "proven_by": json.dumps(["wire"])}
+    @property
+    def _documented(self) -> tuple[int, ...]:
+        return self.site.rejects if self.site is not None else ()
+
+    def _rejected(self, row: GestureRow) -> GestureRow | None:
+        """The site's no, if it still stands alone once the page can send nothing more."""
+        texts, picture = self.attempt.acting.texts(), self.attempt.acting.picture()
+        self.attempt.end_browser()
+        wire = self.attempt.wire(row.id)
+        no = rejection(wire, self._documented)
+        if no is None:
+            return None
+        because = f"the site said no: {no}"
         self.attempt.tell("settled", f"rejected: {row.words}", outcome="rejected", reasons=[because], gesture=row.id)
-        return self._move(row, GestureState.REJECTED, **facts, **self._closing_facts(row))
+        facts = {"reasons": json.dumps([because, *texts]), "proven_by": json.dumps(["wire"])}
+        after = picture.kept if isinstance(picture, Picture) else None
+        return self._move(row, GestureState.REJECTED, after=after, wire=wire.model_dump_json(), **facts)
 
     def _refuse(self, row: GestureRow, because: str, log: str | None = None) -> GestureRow:
         reasons = [because] if log is None else [because, _call_log(log)]
@@ -243,8 +272,8 @@ class Making:
     def _move(self, row: GestureRow, state: GestureState, **facts: Any) -> GestureRow:
         return self.attempt.store.journal.move(self.attempt.lease, row.id, state, **facts)
 
-    def _closing_facts(self, row: GestureRow) -> dict[str, Any]:
-        """The picture after it, what changed, and what the wire said; the gate is opened again."""
+    def _note_the_end(self, row: GestureRow) -> None:
+        """It is settled; open the gate, and add the picture after it, what changed, and what the wire said."""
         wire = self.attempt.wire(row.id)
         self.attempt.disarm()
         facts: dict[str, Any] = {"wire": wire.model_dump_json() if wire.facts else None}
@@ -252,7 +281,7 @@ class Making:
         if isinstance(taken, Picture):
             facts["after"] = taken.kept
             facts["change"] = self._change(row.before, taken.kept)
-        return facts
+        self.attempt.store.journal.note(self.attempt.lease, row.id, **facts)
 
     def _change(self, before: str | None, after: str) -> str | None:
         if before is None:

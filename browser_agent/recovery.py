@@ -16,7 +16,7 @@ from typing import Any
 
 from browser_agent.attempt import Attempt
 from browser_agent.browser.evidence import Picture
-from browser_agent.errors import OutcomeUnknown
+from browser_agent.errors import OutcomeUnknown, Stopped
 from browser_agent.looking import BASELINE, SPACING_SECONDS, Case, Looked, Looker
 from browser_agent.records import GestureRow, QuestionRow
 from browser_agent.rules import Move, never_sent, next_move, nothing_left, rejection
@@ -86,14 +86,17 @@ class Recovery:
         wire = self._attempt.wire(self._row.id)
         self._note_wire(wire)
         documented = self._case.site.rejects if self._case and self._case.site else ()
+        if not (rejection(wire, documented) or nothing_left(wire) or never_sent(wire)):
+            return None
+        self._see_dead()
+        wire = self._attempt.wire(self._row.id)  # what was let go while the browser was being ended counts
+        self._note_wire(wire)
         if (no := rejection(wire, documented)) is not None:
             return self._move(GestureState.REJECTED, reasons=[f"the site said no: {no}"], proven_by=["wire"])
         if nothing_left(wire):
-            self._see_dead()
             why = "the gate stood from before the input, nothing passed it, and the browser was seen dead"
             return self._move(GestureState.NOT_HAPPENED, reasons=[why], proven_by=["gate"])
         if (fact := never_sent(wire)) is not None:
-            self._see_dead()
             return self._move(GestureState.NOT_HAPPENED, reasons=[f"never sent: {fact}"], proven_by=["wire"])
         return None
 
@@ -125,7 +128,8 @@ class Recovery:
                 "waiting", f"A late effect is possible for another {left:.0f} s; looking meanwhile.", seconds=left
             )
             yield min(left + 0.05, next(back_off, BACK_OFF_SECONDS[-1]))
-            self._attempt.check_stop()
+            if self._attempt.channel.stop_asked.is_set():
+                raise Stopped(f"Stopped while this is in doubt: {self._row.words}. A resume goes on looking.")
 
     def _seconds_to(self, moment: datetime) -> float:
         return (moment - self._attempt.clock.now()).total_seconds()
@@ -217,6 +221,8 @@ class Recovery:
     def _see_dead(self) -> None:
         """End the browser that made the gesture, see it dead, and write down when."""
         dead_at = self._attempt.end_browser()
+        if not self._attempt.here:  # another machine's browser may live on
+            return
         self._attempt.store.journal.note(self._attempt.lease, self._row.id, sender_dead_at=dead_at)
         if self._case is not None:
             self._case.dead_at = dead_at

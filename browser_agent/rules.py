@@ -88,15 +88,17 @@ def was_refused(kind: str, log: str, *, seen_in_page: bool | None, page_answers:
 def nothing_left(report: WireReport) -> bool:
     """Whether nothing of the gesture can have left the browser: the gate stood throughout and let nothing go.
 
-    Holds only together with the death of the browser or the refusal of what is still held.
+    Holds only for a report that is read AFTER the browser was seen dead: what was let go while it was being ended
+    counts. Where the commit request is not declared, a GET that passed unheld may have been it.
     """
-    return report.armed and not report.released and not report.sockets and not report.workers
+    unseen = report.sockets or report.workers or (report.reads and not report.declared)
+    return report.armed and not report.released and not unseen
 
 
 def _declared_alone(report: WireReport) -> WireFact | None:
-    """The declared commit request, if it is the only one of its kind, guarded, with no other write let go."""
-    declared = [fact for fact in report.released if fact.declared]
-    return declared[0] if report.guarded and len(declared) == 1 else None
+    """The declared commit request, if it is the only one of its kind that was seen at all, and went out guarded."""
+    declared = [fact for fact in report.facts if fact.declared]
+    return declared[0] if report.guarded and len(declared) == 1 and declared[0].released else None
 
 
 def rejection(report: WireReport, documented: Sequence[int] = ()) -> WireFact | None:

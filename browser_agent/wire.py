@@ -47,7 +47,8 @@ class WireReport(BaseModel):
     """All that the keeper knows of one gesture's writes.
 
     `armed` = the gate stood from before the input until this report was made, in one keeper's life. `sockets` and
-    `workers` = open WebSockets and service workers, by which something could have left unseen.
+    `workers` = WebSockets and service workers that were there at any time since, by which something could have left
+    unseen. `declared` = the gesture names its commit request; `reads` = pages and data that were fetched unheld since.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -56,6 +57,8 @@ class WireReport(BaseModel):
     facts: tuple[WireFact, ...] = ()
     sockets: int = 0
     workers: int = 0
+    declared: bool = False
+    reads: int = 0
 
     @property
     def released(self) -> tuple[WireFact, ...]:
@@ -64,8 +67,8 @@ class WireReport(BaseModel):
 
     @property
     def answered(self) -> bool:
-        """Everything that was let go has had an answer, so nothing of it ran out of time."""
-        return bool(self.released) and all(fact.status is not None for fact in self.released)
+        """Everything that was let go has had an answer that promises something, so nothing of it ran out of time."""
+        return bool(self.released) and all(fact.status is not None and fact.status < 400 for fact in self.released)
 
     @property
     def given_up(self) -> bool:

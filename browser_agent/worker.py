@@ -75,8 +75,9 @@ def _attempt(store: Store, lease: Lease, channel: Channel, options: Options) -> 
         store.leases.end(lease, RunState.RAISED, ended_by=str(misuse))
         return
     store.leases.note(lease, source=source_hash(task), packages=json.dumps(package_versions()))
+    children = set(_children())  # of the task's import
     with sync_playwright() as playwright:
-        driver = _driver()
+        driver = next((child for child in _children() if child not in children), ProcessId(0, 0.0))
         channel.ask("hello", driver=driver.pid)
         attempt = Attempt(store, lease, channel, playwright, task.sites, options)
         attempt.driver = driver
@@ -104,7 +105,7 @@ def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, 
     except BaseException as error:
         if run.stop is not None:
             _stopped(attempt, run.stop)
-        elif not isinstance(error, Fact | Misuse) and attempt.broken():
+        elif not isinstance(error, Fact | Misuse) and _is_broken(attempt, error):
             raise _Died(f"The browser or its driver has died: {_told(error, task)}") from error
         else:
             run.reopen(error)
@@ -115,6 +116,15 @@ def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, 
             _stopped(attempt, run.stop)
         else:
             store.leases.end(lease, RunState.FINISHED, ended_by="the task returned", result=result)
+
+
+def _is_broken(attempt: Attempt, error: BaseException) -> bool:
+    """Whether the machine gave way, not the task. A killed process is seen dead a moment after its lines close."""
+    for _ in range(20 if "closed" in str(error) else 1):
+        if attempt.broken():
+            return True
+        attempt.clock.sleep(0.05)
+    return False
 
 
 def _stopped(attempt: Attempt, stop: Stop) -> None:
@@ -149,11 +159,9 @@ def _bind(task: Task[..., Any], row: RunRow) -> None:
             task.sites[name].bind(bound.get("url"), bound.get("account"))
 
 
-def _driver() -> ProcessId:
-    """The Playwright driver of this process."""
-    children = psutil.Process().children()
-    found = next((identity for child in children if (identity := processes.identify(child.pid)) is not None), None)
-    return found or ProcessId(0, 0.0)
+def _children() -> list[ProcessId]:
+    """The living children of this process; the one that `sync_playwright` adds is its driver."""
+    return [found for child in psutil.Process().children() if (found := processes.identify(child.pid)) is not None]
 
 
 def _options(stored: dict[str, Any]) -> Options:

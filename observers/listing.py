@@ -83,6 +83,8 @@ class ListReader:
         if self._count is not None and told != {listing.rows_read}:
             says = " and ".join(map(str, sorted(told))) or "nothing"
             listing.doubt(f"the list says that it has {says} rows, and {listing.rows_read} were read")
+        if not self._site.signed_in and not listing.rows_read:
+            listing.doubt("an empty list shows no sign that the session lives: declare signed_in of the site")
         return listing
 
     def _pages(self, view: "View", listing: Listing) -> Iterator[Reading]:

@@ -21,6 +21,8 @@ from browser_agent.wire import SAFE_METHODS
 from observers.evidence import plain_address
 from observers.view import PageView, open_view
 
+ATTACH_NEW_SECONDS = 20.0
+"""For a browser that has just been started: no page of it can hang, but the machine may be busy."""
 PICTURE_SECONDS = 3.0
 LOOK_SECONDS = 8.0
 GLANCE_SECONDS = 2.0
@@ -38,14 +40,24 @@ class Acting:
         target: the id of the page that an earlier attempt acted on, if it is to be found again.
         keep: stores a picture and returns its digest.
         slow_mo_ms: wait that long before every call.
+        attach_seconds: how long attaching may take.
+
+    Raises:
+        TimeoutError, DeadlinePassed: a page of the browser hangs, so that nothing can attach.
     """
 
-    def __init__(
-        self, playwright: Playwright, endpoint: str, target: str | None, keep: Keep, slow_mo_ms: float = 0
+    def __init__(  # noqa: PLR0917  # all are needed to attach
+        self,
+        playwright: Playwright,
+        endpoint: str,
+        target: str | None,
+        keep: Keep,
+        slow_mo_ms: float = 0,
+        attach_seconds: float = ATTACH_SECONDS,
     ) -> None:
         self._keep = keep
         self.browser: Browser = playwright.chromium.connect_over_cdp(
-            endpoint, timeout=ATTACH_SECONDS * 1000, slow_mo=slow_mo_ms
+            endpoint, timeout=attach_seconds * 1000, slow_mo=slow_mo_ms
         )
         self.context: BrowserContext = self.browser.contexts[0]
         self.answer_of_post = False

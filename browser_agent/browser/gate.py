@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from playwright.async_api import BrowserContext, Error, Page, Request, Response, Route, WebSocket
+from playwright.async_api import BrowserContext, Error, Page, Request, Response, Route, WebSocket, Worker
 
 from browser_agent.sends import matches_request
 from browser_agent.states import Point
@@ -28,6 +28,8 @@ _FLUSH = """() => {
   return true;
 }"""
 _EVERYTHING = "**/*"
+_MAY_WRITE = frozenset({"document", "xhr", "fetch"})
+"""Kinds of requests by which a site may do something on a GET; pictures and styles are not among them."""
 
 Release = Callable[[str, str, str], Awaitable[None]]
 """Check the fence and write `released`: gesture, method, address. Raises when the request must not leave."""
@@ -42,6 +44,9 @@ class _Watch:
     gesture: str
     sends: str | None
     armed: bool = True
+    sockets: int = 0
+    workers: int = 0
+    reads: int = 0
     facts: dict[Request, WireFact] = field(default_factory=dict)
 
     def is_declared(self, request: Request) -> bool:
@@ -72,6 +77,7 @@ class Gate:
         self._sockets: set[WebSocket] = set()
         self._refusing: str | None = None
         context.on("page", self._watch_page)
+        context.on("serviceworker", self._watch_worker)
         context.on("response", self._answered)
         context.on("requestfailed", self._ended)
         for page in context.pages:
@@ -82,12 +88,13 @@ class Gate:
         if not await self._flush():
             return False
         self._refusing = None
-        self._current = self._watches[gesture] = _Watch(gesture, sends)
+        watch = _Watch(gesture, sends, sockets=len(self._sockets), workers=len(self._context.service_workers))
+        self._current = self._watches[gesture] = watch
         await self._context.route(_EVERYTHING, self._on_request)
         return True
 
     async def disarm(self) -> None:
-        """Open the gate again; what is still held is refused first."""
+        """Open the gate again."""
         if self._current is not None:
             self._current.armed = False
             self._current = None
@@ -105,13 +112,17 @@ class Gate:
         return WireReport(
             armed=watch.armed,
             facts=tuple(watch.facts.values()),
-            sockets=len(self._sockets),
-            workers=len(self._context.service_workers),
+            sockets=watch.sockets,
+            workers=watch.workers,
+            declared=watch.sends is not None,
+            reads=watch.reads,
         )
 
     async def _on_request(self, route: Route) -> None:
         watch, request = self._current, route.request
         if watch is None or not watch.holds(request):
+            if watch is not None and request.resource_type in _MAY_WRITE:
+                watch.reads += 1
             await _quietly(route.continue_())
             return
         address = plain_address(request.url)
@@ -137,9 +148,9 @@ class Gate:
             raise
         except BaseException as error:  # a stop, a lost lease, a full disk: each means that it must not leave
             return str(error)
-        if self._refusing is not None:
-            return self._refusing
-        return None if await self._flush() else "pooled connections could not be closed"
+        if self._refusing is None and not await self._flush():
+            return "pooled connections could not be closed"
+        return self._refusing  # it may have been said while the connections were being closed
 
     async def _flush(self) -> bool:
         try:
@@ -171,8 +182,14 @@ class Gate:
     def _watch_page(self, page: Page) -> None:
         page.on("websocket", self._watch_socket)
 
+    def _watch_worker(self, worker: Worker) -> None:
+        if self._current is not None:
+            self._current.workers += 1
+
     def _watch_socket(self, opened: WebSocket) -> None:
         self._sockets.add(opened)
+        if self._current is not None:
+            self._current.sockets += 1
         opened.on("close", self._forget_socket)
 
     def _forget_socket(self, closed: WebSocket) -> None:

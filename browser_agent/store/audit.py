@@ -103,7 +103,10 @@ def _hash(prev: str, body: bytes) -> str:
 
 
 def _canonical(facts: Mapping[str, Any]) -> bytes:
-    return rfc8785.dumps(json.loads(json.dumps(facts, default=_plain)))
+    text = json.dumps(facts, default=_plain, ensure_ascii=False).encode(
+        "utf-8", "replace"
+    )  # a page may hold half an emoji
+    return rfc8785.dumps(json.loads(text))
 
 
 def _plain(value: object) -> object:

@@ -22,6 +22,8 @@ from browser_agent.store import audit
 from browser_agent.store.database import Database
 from browser_agent.store.leases import MARGIN_SECONDS, Lease, fence
 
+RELEASE_SECONDS = 6.0
+"""The lease must outlast the closing of pooled connections between the fence at the wire and the request's leaving."""
 _MAY_SEND = (GestureState.DISPATCHING, GestureState.IN_DOUBT)
 _SETTLED = frozenset(state for state, arrows in GESTURE_ARROWS.items() if not arrows)
 
@@ -132,7 +134,7 @@ class Journal:
             row = session.get_one(StepRow, step)
             check_arrow(STEP_ARROWS, row.state, state)
             row.state = state
-            row.ended = None if state is StepState.BEGUN else self._clock.now()
+            row.ended = self._clock.now()  # kept when it is opened again: what was settled before belongs to that go
             row.value = text if state is StepState.FINISHED else None
             row.raised = text if state is StepState.RAISED else None
             session.add(row)
@@ -203,7 +205,7 @@ class Journal:
         """
         with self._database.write() as session:
             fence(session, lease)
-            if session.get_one(RunRow, lease.run).lease_until <= self._database.now(session):
+            if session.get_one(RunRow, lease.run).lease_until <= self._database.now(session) + RELEASE_SECONDS:
                 raise Superseded(lease.run, lease.attempt)
             row = _gesture(session, gesture)
             if row.state not in _MAY_SEND:

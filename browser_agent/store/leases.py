@@ -85,13 +85,14 @@ class Leases:
             audit.append(session, self._clock, "run_submitted", run.id, tool=task_name, file=task_file, key=key)
         return run
 
-    def claim(self, run: str, *, keeper: str, keeper_dead: bool) -> Lease:
+    def claim(self, run: str, *, keeper: str, keeper_dead: bool, after: int | None = None) -> Lease:
         """Take the run over: attempt + 1, a new token, a new lease.
 
         Args:
             run: the run's id.
             keeper: JSON of the keeper's process.
             keeper_dead: the last keeper was seen dead (same host, pid and start time), so its lease need not run out.
+            after: the attempt that was seen last; the claim is a compare-and-set on it.
 
         Raises:
             UnknownName: no such run.
@@ -102,6 +103,8 @@ class Leases:
             row = _run(session, run)
             check_arrow(RUN_ARROWS, row.state, RunState.RUNNING)
             now = self._database.now(session)
+            if after is not None and row.attempt != after:
+                raise InOtherHands(f"Run {run} was taken over meanwhile (attempt {row.attempt}). Nothing was done.")
             if row.state is RunState.RUNNING and row.lease_until > now and not keeper_dead:
                 raise InOtherHands(f"Run {run} is being worked on (attempt {row.attempt}). Nothing was done.")
             lease = Lease(run, row.attempt + 1, secrets.token_hex(16))

@@ -187,7 +187,7 @@ def test_a_step_keeps_its_value_or_its_raise_and_forgets_it_when_opened_again(st
         '{"kind": "Rejected"}', None, NOON, "POST /draft",
     )  # fmt: skip
     store.journal.end_step(lease, step.id, StepState.BEGUN, "")
-    assert (store.journal.steps(lease.run)[0].raised, store.journal.steps(lease.run)[0].ended) == (None, None)
+    assert (store.journal.steps(lease.run)[0].raised, store.journal.steps(lease.run)[0].ended) == (None, NOON)
     store.journal.end_step(lease, step.id, StepState.FINISHED, '"INV-1"')
     assert store.journal.steps(lease.run)[0].value == '"INV-1"'
 
