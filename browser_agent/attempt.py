@@ -133,9 +133,7 @@ class Attempt:
 
     def sleep(self, seconds: float) -> None:
         """Wait, while the page's events go on."""
-        if self._acting is not None and not self._acting.lost:
-            self._acting.page.wait_for_timeout(seconds * 1000)
-        else:
+        if self._acting is None or self._acting.lost or not self._acting.wait(seconds):
             self.clock.sleep(seconds)
 
     def reach(self, point: Point, number: int) -> None:

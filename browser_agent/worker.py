@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Error, sync_playwright
 
 from browser_agent import processes
 from browser_agent.attempt import Attempt
@@ -120,10 +120,10 @@ def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, 
 
 def _is_broken(attempt: Attempt, error: BaseException) -> bool:
     """Whether the machine gave way, not the task. A killed process is seen dead a moment after its lines close."""
-    for _ in range(20 if "closed" in str(error) else 1):
+    for _ in range(20 if isinstance(error, Error) else 1):
         if attempt.broken():
             return True
-        attempt.clock.sleep(0.05)
+        attempt.sleep(0.05)
     return False
 
 

@@ -125,12 +125,13 @@ class Acting:
         finally:
             self.context.remove_listener("dialog", self._on_dialog)
 
-    def settle_down(self) -> None:
-        """Let events that are on their way arrive."""
+    def wait(self, seconds: float) -> bool:
+        """Wait while the page's events arrive; False if the page was lost before the time was over."""
         try:
-            within(LOOK_SECONDS, lambda: self.page.evaluate("1"))
-        except (Error, DeadlinePassed):
-            return
+            self.page.wait_for_timeout(seconds * 1000)
+        except Error:
+            return False
+        return True
 
     def _on_dialog(self, dialog: Dialog) -> None:
         expected = any(accept(dialog.message) for accept in self._accepts)

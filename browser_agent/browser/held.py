@@ -23,6 +23,7 @@ T = TypeVar("T")
 ATTACH_SECONDS = 6.0
 STATE_SECONDS = 3.0
 DISARM_SECONDS = 3.0
+FRONT_SECONDS = 1.0
 HELPER_ADDRESS = "about:blank#browser-agent"
 """The address of the page from which pooled connections are closed; no task acts on it."""
 
@@ -149,7 +150,7 @@ async def _new_helper(context: BrowserContext) -> Page:
     page = await context.new_page()
     await page.goto(HELPER_ADDRESS)
     for other in others:  # a page in the background is photographed twenty times slower (measured)
-        await other.bring_to_front()
+        await _within(FRONT_SECONDS, other.bring_to_front())  # one that has crashed never comes
     return page
 
 
