@@ -192,11 +192,12 @@ class Run:
         """Prepare the page and make the gesture that comes back; or hand back the value if there is nothing to do."""
         self._ask_if_marked(call, row)
         page = self._attempt.fresh_page()
-        self._attempt.acting.writes.clear()
+        writes = self._attempt.acting.writes  # of this very page: after a death there would be another
+        writes.clear()
         try:
             prepared = call.prepare(page)
         finally:
-            self._notice_writes(call, row)
+            self._notice_writes(call, row, writes)
         if isinstance(prepared, Done):
             done: T = prepared.value
             return done
@@ -236,10 +237,10 @@ class Run:
 
     # writes while a page is prepared
 
-    def _notice_writes(self, call: StepCall[Any], row: StepRow) -> None:
+    def _notice_writes(self, call: StepCall[Any], row: StepRow, seen: Sequence[str]) -> None:
         site = call.step.site
         harmless = site.harmless if site is not None else ()
-        writes = [write for write in self._attempt.acting.writes if not _is_harmless(write, harmless)]
+        writes = [write for write in seen if not _is_harmless(write, harmless)]
         if writes and call.step.preparation != "repeatable":
             self._attempt.store.journal.mark_step(self._attempt.lease, row.id, writes[0])
             row.marked = row.marked or writes[0]
