@@ -145,3 +145,30 @@ def test_a_declared_dialog_is_accepted(world: World) -> None:
     world.books.confirm_dialog = True
     ended = world.go("post_with_dialog", reference="R-1")
     assert (ended.state, world.invoices("R-1")) == (RunState.FINISHED, ["INV-1"])
+
+
+def test_what_is_there_already_is_asked_about_after_a_kill_too(world: World) -> None:
+    world.books.enter(customer="Contoso Ltd", amount="380.00", reference="R-1")
+    run = world.submit("post_one", reference="R-1")
+    ended = world.keep(run, "intent:1")
+    assert (ended.state, ended.attempts) == (RunState.WAITING, 2)
+    assert world.store.inbox.question(ended.questions[0]).kind is QuestionKind.ALREADY_THERE
+    assert world.books.ledger.writes == []
+
+
+def test_a_no_that_a_dead_worker_never_heard_is_raised_and_not_made_again(world: World) -> None:
+    world.books.reject(422, "The period is closed.")
+    run = world.submit("handle_rejection", reference="R-1")
+    ended = world.keep(run, "answered:1")
+    assert (ended.state, ended.attempts) == (RunState.FINISHED, 2)
+    assert ended.result is not None and "422" in ended.result
+    assert (world.outcomes(run), len(world.books.ledger.writes)) == (["rejected"], 1)
+
+
+def test_a_person_may_resume_what_was_proven_absent_as_often_as_allowed(world: World) -> None:
+    world.to_books.fault("drop_before_commit", count=2)
+    run = world.submit("press_one", reference="R-1")
+    ended = world.keep(run)
+    assert (ended.state, world.outcomes(run)) == (RunState.RAISED, ["not_happened", "not_happened"])
+    assert world.keep(run).state is RunState.FINISHED
+    assert world.invoices("R-1") == ["INV-1"]

@@ -147,3 +147,12 @@ def test_a_wire_is_given_up_when_no_answer_promises_a_confirmation() -> None:
     assert seen(fact(status=504)).given_up and seen(fact(error="net::ERR_EMPTY_RESPONSE")).given_up
     assert not seen(fact(status=303)).given_up and not seen(fact()).given_up and not seen().given_up
     assert seen(fact(status=303)).answered and not seen(fact()).answered and not seen().answered
+
+
+def test_a_get_that_passed_unheld_leaves_a_doubt_unless_the_commit_request_is_declared() -> None:
+    assert not nothing_left(seen(reads=1))
+    assert nothing_left(seen(reads=1, declared=True))
+
+
+def test_a_second_declared_request_that_is_still_held_makes_a_no_no_rejection() -> None:
+    assert rejection(seen(fact(status=401), fact(released=False))) is None
