@@ -153,9 +153,15 @@ def test_whatever_dies_whenever_leaves_one_invoice(world: World, victim: str, mo
 
 
 def test_an_open_question_keeps_looking_and_presence_closes_it(world: World) -> None:
-    world.to_books.fault("commit_late", seconds=8.0)
+    world.to_books.fault("commit_late")
+
+    def told(event: Event) -> None:
+        world.events.append(event)
+        if event.kind == "question":
+            world.to_books.let_go()
+
     run = world.submit("post_one_slowly", reference="R-1")
-    ended = world.keep(run, keep_looking_seconds=90.0)
+    ended = world.keep(run, tell=told, keep_looking_seconds=90.0)
     assert (ended.state, ended.result) == (RunState.FINISHED, '"INV-1"')
     (question,) = world.store.inbox.questions(run)
     assert (str(question.state), question.by) == ("closed", None)
