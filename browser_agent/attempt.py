@@ -6,20 +6,20 @@ A bundle with a few small doors; decides nothing. One attempt lives in one worke
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn
 
 from playwright.sync_api import Page, Playwright, TimeoutError
 
 from browser_agent import processes
 from browser_agent.browser.acting import ATTACH_NEW_SECONDS, Acting
+from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.deadline import DeadlinePassed
 from browser_agent.browser.held import ATTACH_SECONDS
-from browser_agent.channel import Channel
+from browser_agent.channel import KEEPER_GONE_CODE, Channel
 from browser_agent.errors import MachineTrouble, Stopped
-from browser_agent.keeping import KillAt, Options
+from browser_agent.keeping import Options
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow
 from browser_agent.states import Point
@@ -54,6 +54,7 @@ class Attempt:
         self._playwright = playwright
         self._kill_at = options.kill_at
         self._acting: Acting | None = None
+        self._chromium: Chromium | None = None
         self.here = True  # the last attempts were made on this host, so their deaths were seen
         self.driver: ProcessId | None = None
 
@@ -70,10 +71,11 @@ class Attempt:
     def _attached(self) -> Acting | None:
         """Attach to the browser; None if nothing can: a page that waits for an answer lets nobody in (measured)."""
         held = self.channel.ask("browser")
+        self._chromium = Chromium.found(held["stored"])
         seconds = ATTACH_NEW_SECONDS if held["new"] else ATTACH_SECONDS
         keep, slow_mo = self.store.artifacts.keep, self.options.slow_mo_ms
         try:
-            return Acting(self._playwright, held["endpoint"], self._old_target(), keep, slow_mo, seconds)
+            return Acting(self._playwright, self._chromium.endpoint, self._old_target(), keep, slow_mo, seconds)
         except (TimeoutError, DeadlinePassed):
             return None
 
@@ -137,10 +139,16 @@ class Attempt:
             self.clock.sleep(seconds)
 
     def reach(self, point: Point, number: int) -> None:
-        """A durable point of the run's Nth gesture: where a test ends this process."""
-        if self._kill_at is not None and self._kill_at == KillAt(point, number):
-            self.channel.tell(kind="killed_itself", words=f"the worker ends itself at {self._kill_at}")
-            os.kill(os.getpid(), signal.SIGKILL)
+        """A durable point of the run's Nth gesture: where a test ends this process, or another one."""
+        if self._kill_at is not None and (self._kill_at.point, self._kill_at.gesture) == (point, number):
+            self._kill_at = None
+            self.channel.ask("strike")
+
+    def keeper_gone(self) -> NoReturn:
+        """The keeper has died. End the browser first: it lets a held request go by itself (measured); then leave."""
+        if self._chromium is not None:
+            self._chromium.end()
+        os._exit(KEEPER_GONE_CODE)
 
     def _old_target(self) -> str | None:
         earlier: list[AttemptRow] = self.store.leases.attempts(self.lease.run)

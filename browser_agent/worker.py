@@ -59,7 +59,7 @@ def main(descriptor: int) -> int:
     with Store(Path(order["store"])) as store:
         try:
             _attempt(store, lease, channel, _options(order["options"]))
-        except (Superseded, KeeperGone):
+        except Superseded:
             return 0  # another attempt owns the run; there is nothing that this one may write
         channel.close()
     return 0
@@ -80,10 +80,13 @@ def _attempt(store: Store, lease: Lease, channel: Channel, options: Options) -> 
         driver = next((child for child in _children() if child not in children), ProcessId(0, 0.0))
         channel.ask("hello", driver=driver.pid)
         attempt = Attempt(store, lease, channel, playwright, task.sites, options)
+        channel.ended = attempt.keeper_gone
         attempt.driver = driver
         attempt.here = all(row.host == socket.gethostname() for row in store.leases.attempts(lease.run))
         try:
             _end(attempt, task, Run(attempt), arguments)
+        except KeeperGone:
+            attempt.keeper_gone()
         except _Died as died:
             attempt.tell("trouble", str(died))
             os._exit(TROUBLE_CODE)  # nothing more can be done from here; the keeper sees it and the next one looks

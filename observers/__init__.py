@@ -5,6 +5,7 @@ into a verdict, whose outcome is happened, not_happened or unknown.
 """
 
 from .confirmation import ConfirmationText
+from .contract import Accepted
 from .evidence import Box, Evidence, Match, Observation, Sight, plain_address
 from .mail import SentMail
 from .observer import KindTaken, Observer, UnknownKind
@@ -18,6 +19,7 @@ from .verdict import Circumstances, Verdict, absence_missing, already_there, loo
 from .view import Keep, Look, PageView, View, open_view
 
 __all__ = [
+    "Accepted",
     "Box",
     "Circumstances",
     "ConfirmationText",
