@@ -20,14 +20,14 @@ from dataclasses import asdict
 from typing import Any
 
 from playwright.async_api import async_playwright
-from pydantic import TypeAdapter
 
 from browser_agent import nursing, processes
 from browser_agent.browser.chromium import Chromium
 from browser_agent.channel import Message
-from browser_agent.errors import InOtherHands, MachineTrouble, Stop, StoreUnusable, Superseded
+from browser_agent.claiming import end_process, last_attempt, lives, own_process, stored_process, take_over
+from browser_agent.errors import MachineTrouble, Misuse, Stop, StoreUnusable, Superseded
 from browser_agent.holding import Holding
-from browser_agent.keeping import Ended, Event, KillAt, Options, Tell
+from browser_agent.keeping import BEAT_SECONDS, OPEN_TASK, Ended, Event, KillAt, Options, Tell
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow
 from browser_agent.states import Point, QuestionKind, RunState
@@ -36,13 +36,11 @@ from browser_agent.striking import strike
 
 __all__ = ["Ended", "Event", "KillAt", "Options", "keep", "look"]
 
-BEAT_SECONDS = 5.0
 WATCH_SECONDS = 0.5
 STOPPED_SECONDS = 5.0
 """How long a worker may be stopped (SIGSTOP) before it is ended and followed by another."""
 GRACE_SECONDS = 10.0
 """How long a worker may take to leave after it has said its last word, before it is ended."""
-_PROCESS = TypeAdapter(ProcessId)
 
 
 def keep(store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None) -> Ended:
@@ -56,10 +54,13 @@ def keep(store: Store, run: str, options: Options | None = None, tell: Tell = la
 
     Raises:
         UnknownName: no such run.
+        Misuse: it is an open run: its task is somebody else's code.
         NotAllowed: the run has ended for good.
         InOtherHands: a living keeper works on it.
         ChromiumNotFound, ChromiumDidNotStart: there is no browser to work with.
     """
+    if store.leases.run(run).task_file == OPEN_TASK:
+        raise Misuse(f"Run {run} was opened by other code: open it there again, with its key, and it goes on.")
     keeper = _Keeper(store, run, options or Options(), tell)
     if not _loop_runs_here():
         return asyncio.run(keeper.keep())
@@ -88,9 +89,9 @@ class _Keeper:
         self._leasing = asyncio.Lock()
 
     async def keep(self) -> Ended:
-        previous = await asyncio.to_thread(self._last_attempt)
+        previous = await asyncio.to_thread(last_attempt, self._store, self._run)
         self._beaten = time.monotonic()
-        self._lease = await asyncio.to_thread(self._claim, previous)
+        self._lease = await asyncio.to_thread(take_over, self._store, self._run, previous)
         try:
             with _interrupts(self._asked_to_stop):
                 await self._hold_and_work(previous)
@@ -112,20 +113,6 @@ class _Keeper:
 
     # taking over
 
-    def _last_attempt(self) -> AttemptRow | None:
-        attempts = self._store.leases.attempts(self._store.leases.run(self._run).id)
-        return attempts[-1] if attempts else None
-
-    def _claim(self, previous: AttemptRow | None) -> Lease:
-        here = previous is not None and previous.host == socket.gethostname()
-        over = previous is not None and (previous.ended is not None or (here and not _lives(previous.keeper)))
-        if previous is not None and here and not over:
-            raise InOtherHands(
-                f"Run {self._run} is kept by process {json.loads(previous.keeper)['pid']}. Nothing was done."
-            )
-        after = previous.number if previous is not None else 0
-        return self._store.leases.claim(self._run, keeper=_own(), keeper_dead=over, after=after)
-
     async def _first_browser(self, previous: AttemptRow | None) -> None:
         """Take the browser of a dead keeper over if it still lives, so that its page can be read; end all others.
 
@@ -140,10 +127,10 @@ class _Keeper:
             adopt = last and row.ended is None
             if previous is not None and not last and row.browser == previous.browser:
                 chromium = None  # the last attempt went on with the same one
-            if chromium is not None and (not adopt or _lives(row.worker) or not chromium.alive()):
+            if chromium is not None and (not adopt or lives(row.worker) or not chromium.alive()):
                 await asyncio.to_thread(chromium.end)
-            await asyncio.to_thread(_end_process, row.worker)
-            await asyncio.to_thread(_end_process, row.driver)
+            await asyncio.to_thread(end_process, row.worker)
+            await asyncio.to_thread(end_process, row.driver)
             if chromium is not None and chromium.alive():
                 await self._holding.adopt(row.browser or "")
             if row.ended is None:
@@ -168,7 +155,8 @@ class _Keeper:
             claim = self._store.leases.claim
             async with self._leasing:  # no beat of the old lease may be under way
                 after, self._beaten = self._lease.attempt, time.monotonic()
-                self._lease = await asyncio.to_thread(claim, self._run, keeper=_own(), keeper_dead=True, after=after)
+                own = own_process()
+                self._lease = await asyncio.to_thread(claim, self._run, keeper=own, keeper_dead=True, after=after)
             await asyncio.to_thread(self._store.leases.end_attempt, dead, how)
 
     async def _attempt(self) -> str:
@@ -231,7 +219,7 @@ class _Keeper:
     async def _hello(self, driver: int) -> Message:
         self._driver = processes.identify(driver)
         facts = {"worker": self._worker, "driver": self._driver}
-        known = {name: _PROCESS.dump_json(process).decode() for name, process in facts.items() if process is not None}
+        known = {name: stored_process(process) for name, process in facts.items() if process is not None}
         await asyncio.to_thread(self._store.leases.note, self._lease, **known)
         return {}
 
@@ -371,16 +359,3 @@ def _loop_runs_here() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def _own() -> str:
-    return _PROCESS.dump_json(processes.own_id()).decode()
-
-
-def _lives(process: str | None) -> bool:
-    return process is not None and process != "null" and processes.alive(_PROCESS.validate_json(process))
-
-
-def _end_process(process: str | None) -> None:
-    if _lives(process):
-        processes.end([_PROCESS.validate_json(process or "")])

@@ -12,6 +12,13 @@ from typing import Any
 from browser_agent.errors import Misuse
 from browser_agent.states import Point, RunState, Victim
 
+BEAT_SECONDS = 5.0
+"""How often whoever keeps a run renews its lease."""
+
+
+OPEN_TASK = "(open run)"
+"""Stands for the task's file and name of a run whose task is somebody else's code."""
+
 
 @dataclass(frozen=True)
 class KillAt:

@@ -87,19 +87,23 @@ class Recovery:
         wire = self._attempt.wire(self._row.id)
         self._note_wire(wire)
         documented = self._case.site.rejects if self._case and self._case.site else ()
-        if not (rejection(wire, documented) or nothing_left(wire) or never_sent(wire)):
+        if not (rejection(wire, documented) or self._nothing_left(wire) or never_sent(wire)):
             return None
         self._see_dead()
         wire = self._attempt.wire(self._row.id)  # what was let go while the browser was being ended counts
         self._note_wire(wire)
         if (no := rejection(wire, documented)) is not None:
             return self._move(GestureState.REJECTED, reasons=[f"the site said no: {no}"], proven_by=["wire"])
-        if nothing_left(wire):
-            why = "the gate stood from before the input, nothing passed it, and the browser was seen dead"
+        if self._nothing_left(wire):
+            why = "the gate stood from before the input, nothing passed it, and nothing can any more"
             return self._move(GestureState.NOT_HAPPENED, reasons=[why], proven_by=["gate"])
         if (fact := never_sent(wire)) is not None:
             return self._move(GestureState.NOT_HAPPENED, reasons=[f"never sent: {fact}"], proven_by=["wire"])
         return None
+
+    def _nothing_left(self, wire: WireReport) -> bool:
+        """In a browser that isn't ours to end, only what the guard refused is known not to have left."""
+        return nothing_left(wire) and (self._attempt.may_end or any(fact.refused for fact in wire.facts))
 
     # looking
 
@@ -143,7 +147,7 @@ class Recovery:
                 "waiting", f"A late effect is possible for another {left:.0f} s; looking meanwhile.", seconds=left
             )
             yield min(left + 0.05, next(back_off, BACK_OFF_SECONDS[-1]))
-            if self._attempt.channel.stop_asked.is_set():
+            if self._attempt.stop_asked:
                 raise Stopped(f"Stopped while this is in doubt: {self._row.words}. A resume goes on looking.")
 
     def _seconds_to(self, moment: datetime) -> float:
@@ -219,7 +223,7 @@ class Recovery:
                     assert settled is not None
                     return settled
             over = self._attempt.options.only_look or self._attempt.clock.now() >= until
-            if over or self._attempt.channel.stop_asked.is_set():
+            if over or self._attempt.stop_asked:
                 raise OutcomeUnknown(self._row.words, question.id, self._reasons)
             self._attempt.sleep(next(back_off, BACK_OFF_SECONDS[-1]))
 
