@@ -165,10 +165,10 @@ class Recovery:
         """Settle the gesture if the look's verdict does; None while it is unknown or only a person can tell."""
         verdict = looked.verdict
         facts = {"reasons": list(verdict.reasons), "values": verdict.values, "count": verdict.count}
-        match next_move(verdict.outcome, clear=looked.clear, made=0, again=0):
+        match next_move(verdict.outcome, clear=looked.clear):
             case Move.CARRY_ON:
                 return self._move(GestureState.HAPPENED, proven_by=json.loads(looked.proven_by), **facts)
-            case Move.MAKE_AGAIN:
+            case Move.MAY_BE_MADE_AGAIN:
                 ids = [kept for kept in looked.ids if kept]
                 return self._move(GestureState.NOT_HAPPENED, reasons=_absence_words(looked), proven_by=ids)
             case Move.ASK:

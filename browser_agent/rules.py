@@ -34,24 +34,22 @@ class Move(StrEnum):
     """What is done after a verdict."""
 
     CARRY_ON = "carry_on"
-    MAKE_AGAIN = "make_again"
+    MAY_BE_MADE_AGAIN = "may_be_made_again"  # within the budget of its step
     ASK = "ask"
 
 
-def next_move(outcome: Outcome, *, clear: bool, made: int, again: int) -> Move:
+def next_move(outcome: Outcome, *, clear: bool) -> Move:
     """What follows from a verdict.
 
     Args:
         outcome: of the last gesture of the step.
         clear: no contradiction, and not more effects than one.
-        made: gestures that the step has made so far.
-        again: how many further gestures it may make after proven absences.
     """
     match outcome:
         case Outcome.happened:
             return Move.CARRY_ON if clear else Move.ASK
         case Outcome.not_happened:
-            return Move.MAKE_AGAIN if made <= again else Move.ASK
+            return Move.MAY_BE_MADE_AGAIN
         case Outcome.unknown:
             return Move.ASK
         case _:

@@ -15,7 +15,7 @@ from .record import Record
 from .site import Site
 from .tables import Row, Table
 from .text import Found
-from .verdict import Circumstances, Verdict, absence_missing, already_there, looks_agree, new_matches, remembered, weigh
+from .verdict import Circumstances, Verdict, absence_missing, already_there, looks_agree, new_matches, weigh
 from .view import Keep, Look, PageView, View, open_view
 
 __all__ = [
@@ -50,6 +50,5 @@ __all__ = [
     "new_matches",
     "open_view",
     "plain_address",
-    "remembered",
     "weigh",
 ]

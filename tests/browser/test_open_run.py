@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from browser_agent import (
 )
 from browser_agent.browser.chromium import find_chromium
 from browser_agent.errors import Misuse
-from browser_agent.open_run import open_run
+from browser_agent.open_run import OpenRun, open_run
 from browser_agent.records import GestureRow
 from browser_agent.states import Answer, RunState
 from browser_agent.store import Said, Store
@@ -62,7 +63,7 @@ class Desk:
             settle=1.0,
         )
 
-    def open(self, key: str | None = None):  # type: ignore[no-untyped-def]  # a context manager of an OpenRun
+    def open(self, key: str | None = None) -> AbstractContextManager[OpenRun]:
         return open_run(self.page, site=self.site, store=self.store, key=key)
 
     def gestures(self) -> list[GestureRow]:
