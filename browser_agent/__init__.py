@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from browser_agent.executor import Run
     from browser_agent.gestures import Accept, Click, Done, Gesture, Press
+    from browser_agent.open_run import OpenRun, open_run
     from browser_agent.steps import Step, StepCall, step
     from browser_agent.tasks import Task, task
     from observers import ConfirmationText, Evidence, Observation, Observer, Outcome, Record, SentMail, Site, View
@@ -56,6 +57,7 @@ __all__ = [
     "NotApproved",
     "Observation",
     "Observer",
+    "OpenRun",
     "Outcome",
     "OutcomeUnknown",
     "Press",
@@ -79,6 +81,7 @@ __all__ = [
     "WaitingForPerson",
     "WrongArguments",
     "WrongTask",
+    "open_run",
     "step",
     "task",
 ]
@@ -87,6 +90,7 @@ _HOMES = {
     "observers": "ConfirmationText Evidence Observation Observer Outcome Record SentMail Site View",
     "browser_agent.executor": "Run",
     "browser_agent.gestures": "Accept Click Done Gesture Press",
+    "browser_agent.open_run": "OpenRun open_run",
     "browser_agent.steps": "Step StepCall step",
     "browser_agent.tasks": "Task task",
 }

@@ -1,134 +1,109 @@
-"""What one attempt works with: its lease, the store, the line to the keeper, the acting page.
+"""What one attempt works with: its lease, the store, the acting page, the gate before it.
 
-A bundle with a few small doors; decides nothing. One attempt lives in one worker process.
+A bundle with a few small doors, so that making, looking and recovery need not know whose browser it is: the keeper's
+Chromium (`KeptAttempt`), or a page that somebody else owns (`OpenAttempt`). Decides nothing.
 """
 
 from __future__ import annotations
 
-import os
-import signal
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
-from playwright.sync_api import Page, Playwright, TimeoutError
+from playwright.sync_api import Page
 
-from browser_agent import processes
-from browser_agent.browser.acting import ATTACH_NEW_SECONDS, Acting
-from browser_agent.browser.deadline import DeadlinePassed
-from browser_agent.browser.held import ATTACH_SECONDS
-from browser_agent.channel import Channel
-from browser_agent.errors import MachineTrouble, Stopped
-from browser_agent.keeping import KillAt, Options
-from browser_agent.processes import ProcessId
-from browser_agent.records import AttemptRow
+from browser_agent.browser.acting import Acting
+from browser_agent.errors import Stopped
+from browser_agent.keeping import Options
 from browser_agent.states import Point
 from browser_agent.store import Lease, Store
 from browser_agent.wire import WireReport
 from observers import Site
 
 
-class Attempt:
-    """One worker's go at a run.
+class Attempt(ABC):
+    """One go at a run.
 
     Args:
         store: the run's store.
         lease: the right to change the run.
-        channel: the line to the keeper.
-        playwright: the worker's Playwright.
-        sites: the task's sites by name, bound to this run's addresses.
+        sites: the run's sites by name, bound to its addresses.
         options: how the run is kept.
+
+    Attributes:
+        here: the last attempts were made on this host, so their deaths were seen.
+        may_end: the browser is ours to end. Where it is not, no sender is ever dead, and absence never proves.
     """
 
-    def __init__(  # noqa: PLR0917  # all six are what an attempt is made of
-        self,
-        store: Store,
-        lease: Lease,
-        channel: Channel,
-        playwright: Playwright,
-        sites: Mapping[str, Site],
-        options: Options,
-    ) -> None:
-        self.store, self.lease, self.channel, self.sites, self.options = store, lease, channel, sites, options
+    may_end: ClassVar[bool]
+
+    def __init__(self, store: Store, lease: Lease, sites: Mapping[str, Site], options: Options) -> None:
+        self.store, self.lease, self.sites, self.options = store, lease, sites, options
         self.clock = store.clock
-        self._playwright = playwright
-        self._kill_at = options.kill_at
+        self.here = True
         self._acting: Acting | None = None
-        self.here = True  # the last attempts were made on this host, so their deaths were seen
-        self.driver: ProcessId | None = None
+
+    # the page
 
     @property
+    @abstractmethod
     def acting(self) -> Acting:
         """The acting page; attached to, or opened, when it is first asked for."""
-        if self._acting is not None and not self._acting.browser.is_connected():
-            self._acting = None
-        if self._acting is None:
-            self._acting = self._attached() or self._attached_anew()
-            self.store.leases.note(self.lease, page=self._acting.target)
-        return self._acting
 
-    def _attached(self) -> Acting | None:
-        """Attach to the browser; None if nothing can: a page that waits for an answer lets nobody in (measured)."""
-        held = self.channel.ask("browser")
-        seconds = ATTACH_NEW_SECONDS if held["new"] else ATTACH_SECONDS
-        keep, slow_mo = self.store.artifacts.keep, self.options.slow_mo_ms
-        try:
-            return Acting(self._playwright, held["endpoint"], self._old_target(), keep, slow_mo, seconds)
-        except (TimeoutError, DeadlinePassed):
-            return None
-
-    def _attached_anew(self) -> Acting:
-        self.channel.ask("end_browser")
-        acting = self._attached()
-        if acting is None:
-            raise MachineTrouble("Nothing can attach to a new browser.")
-        return acting
-
+    @abstractmethod
     def fresh_page(self) -> Page:
         """The acting page for the next step; a new one if the old one has crashed or was closed."""
-        acting = self.acting
-        if acting.lost:
-            acting.renew()
-            self.store.leases.note(self.lease, page=acting.target)
-        return acting.page
 
-    def end_browser(self) -> datetime:
-        """Have the keeper end the browser; returns when all of it was seen dead. The next use opens a new one."""
-        reply = self.channel.ask("end_browser")
-        self._acting = None
-        return datetime.fromisoformat(reply["dead_at"])
-
-    def disarm(self) -> None:
-        """Have the keeper open the gate again; a page that hangs is lost with its browser."""
-        if self.channel.ask("disarm")["ended"]:
-            self._acting = None
-
+    @abstractmethod
     def session(self) -> dict[str, Any]:
-        """The session's cookies and storage, as the keeper last read them."""
-        state: dict[str, Any] = self.channel.ask("state")["state"]
-        return state
+        """The session's cookies and storage, so that a fresh page looks under the same account."""
 
+    # the browser and its gate
+
+    @abstractmethod
     def browser_lives(self) -> bool:
-        """Whether the browser's process lives, by its pid and start time."""
-        return bool(self.channel.ask("browser_lives")["alive"])
+        """Whether the browser lives."""
 
+    @abstractmethod
     def broken(self) -> bool:
         """Whether the driver, the browser or the acting page has died: what raised is then not the task's doing."""
-        driver_died = self.driver is not None and not processes.alive(self.driver)
-        acting_died = self._acting is not None and (self._acting.crashed or not self._acting.browser.is_connected())
-        return driver_died or acting_died or not self.browser_lives()
 
+    @abstractmethod
+    def end_browser(self) -> datetime:
+        """See to it that the gesture's page can send nothing more, and say since when: its browser is ended and seen
+        dead, or, if it isn't ours to end, the guard refuses everything until it is opened again."""
+
+    @abstractmethod
+    def arm(self, gesture: str, sends: str | None) -> bool:
+        """Stand before a gesture's input; False if its writes can't be guarded in this browser."""
+
+    @abstractmethod
+    def disarm(self) -> None:
+        """Open the gate again; nothing is in doubt."""
+
+    @abstractmethod
     def wire(self, gesture: str) -> WireReport:
         """What the gate has seen of a gesture."""
-        return WireReport.model_validate(self.channel.ask("report", gesture=gesture)["report"])
 
+    # the person who watches
+
+    @abstractmethod
     def tell(self, kind: str, words: str, **details: Any) -> None:
         """Say something to the person who watches."""
-        self.channel.tell(kind=kind, words=words, details=details)
+
+    @abstractmethod
+    def pause(self, words: str) -> None:
+        """Wait until the person who watches says go."""
+
+    @property
+    @abstractmethod
+    def stop_asked(self) -> bool:
+        """Whether a person asked the run to stop."""
 
     def check_stop(self) -> None:
         """Raise `Stopped` if a person asked the run to stop."""
-        if self.channel.stop_asked.is_set():
+        if self.stop_asked:
             raise Stopped("Stopped by a person between two steps. Nothing is in doubt.")
 
     def sleep(self, seconds: float) -> None:
@@ -136,12 +111,6 @@ class Attempt:
         if self._acting is None or self._acting.lost or not self._acting.wait(seconds):
             self.clock.sleep(seconds)
 
+    @abstractmethod
     def reach(self, point: Point, number: int) -> None:
-        """A durable point of the run's Nth gesture: where a test ends this process."""
-        if self._kill_at is not None and self._kill_at == KillAt(point, number):
-            self.channel.tell(kind="killed_itself", words=f"the worker ends itself at {self._kill_at}")
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def _old_target(self) -> str | None:
-        earlier: list[AttemptRow] = self.store.leases.attempts(self.lease.run)
-        return next((row.page for row in reversed(earlier) if row.page and row.number <= self.lease.attempt), None)
+        """A durable point of the run's Nth gesture: where a test strikes this process, or another one."""

@@ -25,12 +25,14 @@ class Channel:
 
     Args:
         line: the connected socket.
-        ended: called from the reading thread when the keeper is gone; by default the process ends at once.
+
+    Attributes:
+        ended: called from the reading thread when the keeper is gone; at first it ends the process at once.
     """
 
-    def __init__(self, line: socket.socket, ended: Callable[[], None] | None = None) -> None:
+    def __init__(self, line: socket.socket) -> None:
         self._line, self._replies = line, queue.Queue[Message | None]()
-        self._ended = ended or (lambda: os._exit(KEEPER_GONE_CODE))
+        self.ended: Callable[[], None] = lambda: os._exit(KEEPER_GONE_CODE)
         self.stop_asked = threading.Event()
         threading.Thread(target=self._read, name="channel", daemon=True).start()
 
@@ -55,7 +57,7 @@ class Channel:
 
     def close(self) -> None:
         """End the line from this side, without ending the process."""
-        self._ended = lambda: None
+        self.ended = lambda: None
         self._line.close()
 
     def _send(self, message: Message) -> None:
@@ -73,4 +75,4 @@ class Channel:
                 else:
                     self._replies.put(message)
         self._replies.put(None)
-        self._ended()
+        self.ended()

@@ -26,7 +26,7 @@ from pydantic import TypeAdapter
 from rich.table import Table
 
 from browser_agent import processes
-from browser_agent.browser.chromium import BrowserId
+from browser_agent.browser.chromium import Chromium
 from browser_agent.cli import asking
 from browser_agent.cli.exits import Exit
 from browser_agent.cli.screen import Screen
@@ -118,7 +118,7 @@ def _kill_worker(scene: Scene) -> str:
 
 def _kill_chromium(scene: Scene) -> str:
     row = scene.store.leases.attempts(scene.run)[-1]
-    browser = TypeAdapter(BrowserId).validate_json(row.browser or "")
+    browser = Chromium.found(row.browser or "")
     dead = processes.end([browser.process])
     return f"SIGKILL: Chromium (pid {browser.process.pid}, {len(dead)} processes) is dead. {_truth(scene)}"
 

@@ -19,10 +19,14 @@ from browser_agent.attempt import Attempt
 from browser_agent.canonical import canonical, digest
 from browser_agent.errors import (
     Fact,
+    KeeperGone,
     MachineTrouble,
     NotHappened,
+    OutcomeUnknown,
     Refused,
     Stop,
+    Stopped,
+    Superseded,
     TaskChanged,
     WaitingForPerson,
 )
@@ -41,6 +45,7 @@ from browser_agent.states import (
     GestureState,
     QuestionKind,
     QuestionState,
+    RunState,
     StepState,
 )
 from browser_agent.steps import StepCall
@@ -342,6 +347,19 @@ class Run:
         raise WaitingForPerson(asked.words, question.id)
 
 
+def state_after(stop: Stop) -> RunState | None:
+    """How a run stands after a stop; None if this attempt may not say so any more."""
+    match stop:
+        case Superseded() | KeeperGone():
+            return None
+        case Stopped():
+            return RunState.STOPPED
+        case OutcomeUnknown() | WaitingForPerson() | TaskChanged():
+            return RunState.WAITING
+        case _:
+            return RunState.NEEDS_ATTENTION
+
+
 _NOTHING: Any = None
 _ASKED_ANEW = (QuestionKind.ATTEMPTS, QuestionKind.TASK_CHANGED)
 
@@ -374,4 +392,4 @@ def _is_harmless(write: str, patterns: Sequence[str]) -> bool:
     return any(matches_request(pattern, method, address) for pattern in patterns)
 
 
-__all__ = ["Run"]
+__all__ = ["Run", "state_after"]

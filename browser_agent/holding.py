@@ -13,17 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from playwright.async_api import Playwright
-from pydantic import TypeAdapter
 
-from browser_agent.browser.chromium import BrowserId, Chromium, ChromiumSilent
+from browser_agent.browser.chromium import Chromium, ChromiumSilent
 from browser_agent.browser.gate import Reach, Release
 from browser_agent.browser.held import HeldBrowser, free_a_hanging_page
 from browser_agent.channel import Message
 from browser_agent.clock import new_id
 from browser_agent.keeping import Options
 from browser_agent.wire import NOTHING_SEEN, WireReport
-
-_BROWSER = TypeAdapter(BrowserId)
 
 
 class Holding:
@@ -53,10 +50,15 @@ class Holding:
 
     async def adopt(self, text: str) -> None:
         """Take over the living browser of a dead keeper, given as stored; end it if nothing can attach to it."""
-        chromium = Chromium(_BROWSER.validate_json(text))
+        chromium = Chromium.found(text)
         self._held = await self._attach(chromium)
         if self._held is None:
             await asyncio.to_thread(chromium.end)
+
+    @property
+    def chromium(self) -> Chromium | None:
+        """The browser that is held at the moment."""
+        return self._held.chromium if self._held is not None else None
 
     async def dismiss_dialogs(self) -> None:
         """Dismiss what a dead worker left open."""
@@ -71,8 +73,7 @@ class Holding:
         if self._held is None or new:
             state = (await self.end_browser())["state"]
             self._held = await self._start_browser(state)
-        stored = _BROWSER.dump_json(self._held.identity).decode()
-        return {"endpoint": self._held.chromium.endpoint, "stored": stored, "new": new}
+        return {"stored": self._held.chromium.stored, "new": new}
 
     async def browser_lives(self) -> Message:
         """Whether the browser's process lives."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,26 +20,27 @@ from dataclasses import asdict
 from typing import Any
 
 from playwright.async_api import async_playwright
-from pydantic import TypeAdapter
 
 from browser_agent import nursing, processes
-from browser_agent.browser.chromium import BrowserId, Chromium
+from browser_agent.browser.chromium import Chromium
 from browser_agent.channel import Message
-from browser_agent.errors import InOtherHands, Stop, StoreUnusable, Superseded
+from browser_agent.claiming import end_process, last_attempt, lives, own_process, stored_process, take_over
+from browser_agent.errors import MachineTrouble, Misuse, Stop, StoreUnusable, Superseded
 from browser_agent.holding import Holding
-from browser_agent.keeping import Ended, Event, KillAt, Options, Tell
+from browser_agent.keeping import BEAT_SECONDS, OPEN_TASK, Ended, Event, KillAt, Options, Tell
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow
 from browser_agent.states import Point, QuestionKind, RunState
-from browser_agent.store import Asked, Lease, Store
+from browser_agent.store import LEASE_SECONDS, RELEASE_SECONDS, Asked, Lease, Store
+from browser_agent.striking import strike
 
 __all__ = ["Ended", "Event", "KillAt", "Options", "keep", "look"]
 
-BEAT_SECONDS = 5.0
+WATCH_SECONDS = 0.5
+STOPPED_SECONDS = 5.0
+"""How long a worker may be stopped (SIGSTOP) before it is ended and followed by another."""
 GRACE_SECONDS = 10.0
 """How long a worker may take to leave after it has said its last word, before it is ended."""
-_PROCESS = TypeAdapter(ProcessId)
-_BROWSER = TypeAdapter(BrowserId)
 
 
 def keep(store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None) -> Ended:
@@ -53,10 +54,13 @@ def keep(store: Store, run: str, options: Options | None = None, tell: Tell = la
 
     Raises:
         UnknownName: no such run.
+        Misuse: it is an open run: its task is somebody else's code.
         NotAllowed: the run has ended for good.
         InOtherHands: a living keeper works on it.
         ChromiumNotFound, ChromiumDidNotStart: there is no browser to work with.
     """
+    if store.leases.run(run).task_file == OPEN_TASK:
+        raise Misuse(f"Run {run} was opened by other code: open it there again, with its key, and it goes on.")
     keeper = _Keeper(store, run, options or Options(), tell)
     if not _loop_runs_here():
         return asyncio.run(keeper.keep())
@@ -77,14 +81,17 @@ class _Keeper:
         self._store, self._run, self._options, self._tell_out = store, run, options, tell
         self._kill_at = options.kill_at
         self._worker: ProcessId | None = None
+        self._driver: ProcessId | None = None
+        self._beaten = 0.0  # when the lease was last renewed, by the clock that nobody can set
         self._writer: asyncio.StreamWriter | None = None
         self._stopping = False
         self._trouble = ""  # the last that a worker said of why it could not go on
         self._leasing = asyncio.Lock()
 
     async def keep(self) -> Ended:
-        previous = await asyncio.to_thread(self._last_attempt)
-        self._lease = await asyncio.to_thread(self._claim, previous)
+        previous = await asyncio.to_thread(last_attempt, self._store, self._run)
+        self._beaten = time.monotonic()
+        self._lease = await asyncio.to_thread(take_over, self._store, self._run, previous)
         try:
             with _interrupts(self._asked_to_stop):
                 await self._hold_and_work(previous)
@@ -106,20 +113,6 @@ class _Keeper:
 
     # taking over
 
-    def _last_attempt(self) -> AttemptRow | None:
-        attempts = self._store.leases.attempts(self._store.leases.run(self._run).id)
-        return attempts[-1] if attempts else None
-
-    def _claim(self, previous: AttemptRow | None) -> Lease:
-        here = previous is not None and previous.host == socket.gethostname()
-        over = previous is not None and (previous.ended is not None or (here and not _lives(previous.keeper)))
-        if previous is not None and here and not over:
-            raise InOtherHands(
-                f"Run {self._run} is kept by process {json.loads(previous.keeper)['pid']}. Nothing was done."
-            )
-        after = previous.number if previous is not None else 0
-        return self._store.leases.claim(self._run, keeper=_own(), keeper_dead=over, after=after)
-
     async def _first_browser(self, previous: AttemptRow | None) -> None:
         """Take the browser of a dead keeper over if it still lives, so that its page can be read; end all others.
 
@@ -129,15 +122,15 @@ class _Keeper:
         earlier = await asyncio.to_thread(self._store.leases.attempts, self._run)
         here = [row for row in earlier if row.host == socket.gethostname() and row.number < self._lease.attempt]
         for row in here:
-            chromium = Chromium(_BROWSER.validate_json(row.browser)) if row.browser else None
+            chromium = Chromium.found(row.browser) if row.browser else None
             last = previous is not None and row.number == previous.number
             adopt = last and row.ended is None
             if previous is not None and not last and row.browser == previous.browser:
                 chromium = None  # the last attempt went on with the same one
-            if chromium is not None and (not adopt or _lives(row.worker) or not chromium.alive()):
+            if chromium is not None and (not adopt or lives(row.worker) or not chromium.alive()):
                 await asyncio.to_thread(chromium.end)
-            await asyncio.to_thread(_end_process, row.worker)
-            await asyncio.to_thread(_end_process, row.driver)
+            await asyncio.to_thread(end_process, row.worker)
+            await asyncio.to_thread(end_process, row.driver)
             if chromium is not None and chromium.alive():
                 await self._holding.adopt(row.browser or "")
             if row.ended is None:
@@ -161,21 +154,24 @@ class _Keeper:
             self._say("worker_died", f"The worker died ({how}). Another one looks what its last gesture did.")
             claim = self._store.leases.claim
             async with self._leasing:  # no beat of the old lease may be under way
-                after = self._lease.attempt
-                self._lease = await asyncio.to_thread(claim, self._run, keeper=_own(), keeper_dead=True, after=after)
+                after, self._beaten = self._lease.attempt, time.monotonic()
+                own = own_process()
+                self._lease = await asyncio.to_thread(claim, self._run, keeper=own, keeper_dead=True, after=after)
             await asyncio.to_thread(self._store.leases.end_attempt, dead, how)
 
     async def _attempt(self) -> str:
         """Run one worker to its end, and say in words how it ended."""
         worker = await asyncio.to_thread(nursing.start_worker)
-        self._worker = worker.process
+        self._worker, self._driver = worker.process, None
         reader, self._writer = await asyncio.open_connection(sock=worker.line, limit=2**24)
         await self._say_to_worker({"work": self._order()})
         if self._stopping:
             await self._say_to_worker({"stop": True})
+        watch = asyncio.create_task(self._watch(reader))
         try:
             await self._serve(reader)
         finally:
+            watch.cancel()
             self._holding.refuse("the worker is dead")
             how = await worker.end(GRACE_SECONDS)
             self._writer.close()
@@ -202,6 +198,9 @@ class _Keeper:
 
     async def _answer(self, asked: str, facts: Message) -> Message:
         match asked:
+            case "strike":
+                await self._strike()
+                return {}
             case "hello":
                 return await self._hello(**facts)
             case "pause":
@@ -218,25 +217,57 @@ class _Keeper:
                 return {"error": f"the keeper has no answer to {asked!r}"}
 
     async def _hello(self, driver: int) -> Message:
-        facts = {"worker": self._worker, "driver": processes.identify(driver)}
-        known = {name: _PROCESS.dump_json(process).decode() for name, process in facts.items() if process is not None}
+        self._driver = processes.identify(driver)
+        facts = {"worker": self._worker, "driver": self._driver}
+        known = {name: stored_process(process) for name, process in facts.items() if process is not None}
         await asyncio.to_thread(self._store.leases.note, self._lease, **known)
         return {}
 
     # at the wire
 
     async def _release(self, gesture: str, method: str, address: str) -> None:
+        """Check what must hold at the very last moment, and write `released`.
+
+        Raises:
+            Superseded: the worker is dead, or the lease is another's or has run out by the database's clock.
+            MachineTrouble: the worker is stopped, or the lease is too old by a clock that nobody can set.
+        """
         if self._worker is None or not processes.alive(self._worker):
             raise Superseded(self._run, self._lease.attempt)
+        if processes.stopped(self._worker):
+            raise MachineTrouble("the worker is stopped (SIGSTOP)")
+        if time.monotonic() - self._beaten > LEASE_SECONDS - RELEASE_SECONDS:
+            raise MachineTrouble("the lease was not renewed in time")
         await asyncio.to_thread(self._store.journal.release, self._lease, gesture, method, address)
 
     async def _reach(self, point: Point, gesture: str) -> None:
-        if self._kill_at is None or self._kill_at.point is not point or self._worker is None:
+        if self._kill_at is None or self._kill_at.point is not point:
             return
         made = await asyncio.to_thread(self._store.journal.gestures, self._run)
         if [row.id for row in made][self._kill_at.gesture - 1 : self._kill_at.gesture] == [gesture]:
-            self._kill_at = None
-            await asyncio.to_thread(_end_one, self._worker)
+            await self._strike()
+
+    async def _strike(self) -> None:
+        """What `--kill-at` asks for, once."""
+        at, self._kill_at = self._kill_at, None
+        if at is not None:
+            self._say("struck", f"The {at.victim} is struck, as asked, at {at.point} of gesture {at.gesture}.")
+            worker, driver, browser = self._worker, self._driver, self._holding.chromium
+            await asyncio.to_thread(strike, at.victim, worker=worker, driver=driver, browser=browser)
+
+    async def _watch(self, reader: asyncio.StreamReader) -> None:
+        """See the worker dead even if something else holds its line; end it if it has been stopped for too long."""
+        stopped_since: float | None = None
+        while self._worker is not None:
+            await asyncio.sleep(WATCH_SECONDS)
+            if not processes.alive(self._worker):
+                reader.feed_eof()
+                return
+            now = time.monotonic()
+            stopped_since = (stopped_since or now) if processes.stopped(self._worker) else None
+            if stopped_since is not None and now - stopped_since > STOPPED_SECONDS:
+                self._say("worker_stopped", "The worker is stopped and does not go on; it is ended.")
+                await asyncio.to_thread(processes.end, [self._worker])
 
     # the rest
 
@@ -245,7 +276,9 @@ class _Keeper:
             await asyncio.sleep(BEAT_SECONDS)
             try:
                 async with self._leasing:
+                    now = time.monotonic()
                     await asyncio.to_thread(self._store.leases.beat, self._lease)
+                    self._beaten = now
             except StoreUnusable as unusable:  # the lease runs on; without a beat in time nothing more is made
                 self._say("store", str(unusable))
             except Superseded:
@@ -273,8 +306,6 @@ class _Keeper:
     def _heard(self, facts: Message) -> None:
         if facts.get("kind") == "trouble":
             self._trouble = facts["words"]
-        if facts.get("kind") == "killed_itself":
-            self._kill_at = None
         self._tell_out(Event(facts["kind"], facts["words"], self._run, self._lease.attempt, facts.get("details", {})))
 
     def _say(self, kind: str, words: str, **details: Any) -> None:
@@ -317,7 +348,7 @@ async def _next_line(reader: asyncio.StreamReader) -> bytes:
     """The worker's next whole line; empty when its line has ended, or was cut off by its death."""
     try:
         line = await reader.readline()
-    except (ConnectionResetError, ValueError):  # a death with unread answers; a line beyond all measure
+    except (OSError, ValueError):  # a death with unread answers, or in the middle of ours; a line beyond all measure
         return b""
     return line if line.endswith(b"\n") else b""
 
@@ -328,21 +359,3 @@ def _loop_runs_here() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def _own() -> str:
-    return _PROCESS.dump_json(processes.own_id()).decode()
-
-
-def _lives(process: str | None) -> bool:
-    return process is not None and process != "null" and processes.alive(_PROCESS.validate_json(process))
-
-
-def _end_process(process: str | None) -> None:
-    if _lives(process):
-        processes.end([_PROCESS.validate_json(process or "")])
-
-
-def _end_one(process: ProcessId) -> None:
-    os.kill(process.pid, signal.SIGKILL)
-    processes.end([process])

@@ -10,30 +10,40 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from browser_agent.errors import Misuse
-from browser_agent.states import Point, RunState
+from browser_agent.states import Point, RunState, Victim
+
+BEAT_SECONDS = 5.0
+"""How often whoever keeps a run renews its lease."""
+
+
+OPEN_TASK = "(open run)"
+"""Stands for the task's file and name of a run whose task is somebody else's code."""
 
 
 @dataclass(frozen=True)
 class KillAt:
-    """End the worker with SIGKILL at that point of the run's Nth gesture, once: to see that a task survives it."""
+    """Strike the worker, or another victim, at that point of the run's Nth gesture, once: a task must survive it."""
 
     point: Point
     gesture: int = 1
+    victim: Victim = Victim.WORKER
 
     @classmethod
     def parse(cls, text: str) -> KillAt:
-        """Read `POINT[:N]`, such as `released:2`; `Misuse` if it is not of that form."""
-        point, _, number = text.partition(":")
+        """Read `POINT[:N][@VICTIM]`, such as `released:2` or `paused@browser`; `Misuse` if it is not of that form."""
+        where, _, victim = text.partition("@")
+        point, _, number = where.partition(":")
         try:
-            return cls(Point(point.replace("-", "_")), int(number or 1))
+            return cls(Point(point.replace("-", "_")), int(number or 1), Victim(victim or Victim.WORKER))
         except ValueError as error:
-            points = ", ".join(str(known) for known in Point)
+            points, victims = ", ".join(Point), ", ".join(Victim)
             raise Misuse(
-                f"{text!r} is not a point to end the worker at. Write POINT or POINT:N, with one of: {points}."
+                f"{text!r} is not a point to strike at. Write POINT[:N][@VICTIM], with one of: {points}; "
+                f"and, if it is not the worker, one of: {victims}."
             ) from error
 
     def __str__(self) -> str:
-        return f"{self.point}:{self.gesture}"
+        return f"{self.point}:{self.gesture}@{self.victim}"
 
 
 @dataclass(frozen=True)

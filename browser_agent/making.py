@@ -172,12 +172,13 @@ class Making:
         except Refused as refused:
             return self._refuse(row, refused.args[0])
         if attempt.options.pause_before_gesture:
-            attempt.channel.ask("pause", words=gesture.intent)
-        if not attempt.channel.ask("arm", gesture=row.id, sends=gesture.sends)["guarded"]:
+            attempt.pause(gesture.intent)
+        guarded = attempt.arm(row.id, gesture.sends)
+        if not guarded and attempt.may_end:  # a browser of our own is guarded, or nothing is made in it
             return self._refuse(row, "The gate cannot guard this browser (pooled connections cannot be closed).")
         witness = Witness(gesture.target.page)
         witness.arm()
-        attempt.store.journal.dispatch(attempt.lease, row.id, guarded=True)
+        attempt.store.journal.dispatch(attempt.lease, row.id, guarded=guarded)
         attempt.reach(Point.DISPATCHING, self.ordinal)
         attempt.tell("dispatching", gesture.intent, gesture=row.id)
         log = None

@@ -56,6 +56,14 @@ def alive(process: ProcessId) -> bool:
     return _start_of(process.pid) == process.started
 
 
+def stopped(process: ProcessId) -> bool:
+    """Whether it lives and is stopped (SIGSTOP, Ctrl-Z): it does nothing until it is sent SIGCONT."""
+    try:
+        return alive(process) and psutil.Process(process.pid).status() == psutil.STATUS_STOPPED
+    except psutil.NoSuchProcess:
+        return False
+
+
 def tree(process: ProcessId) -> frozenset[ProcessId]:
     """The living of: the process, all its descendants, and all of the process group that it leads (or led)."""
     pids = {process.pid, *_descendants(process), *_group(process)} if alive(process) else _group(process)

@@ -19,7 +19,7 @@ from browser_agent.browser.evidence import Picture
 from browser_agent.errors import OutcomeUnknown, Stopped
 from browser_agent.looking import BASELINE, SPACING_SECONDS, Case, Looked, Looker
 from browser_agent.records import GestureRow, QuestionRow
-from browser_agent.rules import Move, never_sent, next_move, nothing_left, rejection
+from browser_agent.rules import Move, acceptance, never_sent, next_move, nothing_left, rejection
 from browser_agent.states import GestureState, QuestionKind, QuestionState
 from browser_agent.store import Asked
 from browser_agent.wire import WireReport
@@ -54,6 +54,7 @@ class Recovery:
     def __init__(self, attempt: Attempt, row: GestureRow, case: Case | None) -> None:
         self._attempt, self._row, self._case = attempt, row, case
         self._looker = Looker(attempt, case) if case is not None else None
+        self._looked: Looked | None = None
         self._reasons: tuple[str, ...] = ()
         self._evidence: list[dict[str, Any]] = []
 
@@ -77,7 +78,7 @@ class Recovery:
         if state is GestureState.ASKED:
             return self._keep_looking(self._open_question())
         self._attempt.tell("in_doubt", f"In doubt: {self._row.words}. Looking what it did.", gesture=self._row.id)
-        return self._by_the_wire() or self._by_looking() or self._ask()
+        return self._by_the_wire() or self._at_once() or self._by_contract() or self._by_waiting() or self._ask()
 
     # what needs no look
 
@@ -86,30 +87,48 @@ class Recovery:
         wire = self._attempt.wire(self._row.id)
         self._note_wire(wire)
         documented = self._case.site.rejects if self._case and self._case.site else ()
-        if not (rejection(wire, documented) or nothing_left(wire) or never_sent(wire)):
+        if not (rejection(wire, documented) or self._nothing_left(wire) or never_sent(wire)):
             return None
         self._see_dead()
         wire = self._attempt.wire(self._row.id)  # what was let go while the browser was being ended counts
         self._note_wire(wire)
         if (no := rejection(wire, documented)) is not None:
             return self._move(GestureState.REJECTED, reasons=[f"the site said no: {no}"], proven_by=["wire"])
-        if nothing_left(wire):
-            why = "the gate stood from before the input, nothing passed it, and the browser was seen dead"
+        if self._nothing_left(wire):
+            why = "the gate stood from before the input, nothing passed it, and nothing can any more"
             return self._move(GestureState.NOT_HAPPENED, reasons=[why], proven_by=["gate"])
         if (fact := never_sent(wire)) is not None:
             return self._move(GestureState.NOT_HAPPENED, reasons=[f"never sent: {fact}"], proven_by=["wire"])
         return None
 
+    def _nothing_left(self, wire: WireReport) -> bool:
+        """In a browser that isn't ours to end, only what the guard refused is known not to have left."""
+        return nothing_left(wire) and (self._attempt.may_end or any(fact.refused for fact in wire.facts))
+
     # looking
 
-    def _by_looking(self) -> GestureRow | None:
-        if self._looker is None:
+    def _at_once(self) -> GestureRow | None:
+        """The page as it stands and fresh pages, before anything is ended: presence concludes without waiting."""
+        if self._looker is None or (self._case is not None and self._case.dead_at is not None):
             return None
-        if self._case is not None and self._case.dead_at is None:
-            self._picture()
-            settled = self._concluded(self._look())
-            if settled is not None:
-                return settled
+        self._picture()
+        return self._concluded(self._look())
+
+    def _by_contract(self) -> GestureRow | None:
+        """What the site's owner has written down about the answer that came, unless a look speaks against it."""
+        contracts = self._case.site.accepts if self._case and self._case.site else ()
+        fact = acceptance(self._attempt.wire(self._row.id), contracts)
+        if fact is None or (self._looked is not None and not self._looked.clear):
+            return None
+        reasons = [f"by the site's written contract this answer means that it was carried out: {fact}"]
+        values = self._looked.verdict.values if self._looked is not None else {}
+        return self._move(GestureState.HAPPENED, proven_by=["wire"], reasons=reasons, values=values, count=1)
+
+    def _by_waiting(self) -> GestureRow | None:
+        """Its sender ended and seen dead, nothing left that can arrive late, and a new browser to look from."""
+        if self._looker is None or self._case is None:
+            return None
+        if self._case.dead_at is None:
             self._see_dead()
         for seconds in self._waits():
             settled = self._concluded(self._look())
@@ -128,7 +147,7 @@ class Recovery:
                 "waiting", f"A late effect is possible for another {left:.0f} s; looking meanwhile.", seconds=left
             )
             yield min(left + 0.05, next(back_off, BACK_OFF_SECONDS[-1]))
-            if self._attempt.channel.stop_asked.is_set():
+            if self._attempt.stop_asked:
                 raise Stopped(f"Stopped while this is in doubt: {self._row.words}. A resume goes on looking.")
 
     def _seconds_to(self, moment: datetime) -> float:
@@ -136,7 +155,7 @@ class Recovery:
 
     def _look(self) -> Looked:
         assert self._looker is not None
-        looked = self._looker.look(self._attempt.wire(self._row.id))
+        looked = self._looked = self._looker.look(self._attempt.wire(self._row.id))
         verdict = looked.verdict
         self._reasons = (*verdict.reasons, *verdict.missing)
         self._evidence = [kept.model_dump(mode="json") for seen in looked.observations for kept in seen.evidence]
@@ -146,10 +165,10 @@ class Recovery:
         """Settle the gesture if the look's verdict does; None while it is unknown or only a person can tell."""
         verdict = looked.verdict
         facts = {"reasons": list(verdict.reasons), "values": verdict.values, "count": verdict.count}
-        match next_move(verdict.outcome, clear=looked.clear, made=0, again=0):
+        match next_move(verdict.outcome, clear=looked.clear):
             case Move.CARRY_ON:
                 return self._move(GestureState.HAPPENED, proven_by=json.loads(looked.proven_by), **facts)
-            case Move.MAKE_AGAIN:
+            case Move.MAY_BE_MADE_AGAIN:
                 ids = [kept for kept in looked.ids if kept]
                 return self._move(GestureState.NOT_HAPPENED, reasons=_absence_words(looked), proven_by=ids)
             case Move.ASK:
@@ -204,7 +223,7 @@ class Recovery:
                     assert settled is not None
                     return settled
             over = self._attempt.options.only_look or self._attempt.clock.now() >= until
-            if over or self._attempt.channel.stop_asked.is_set():
+            if over or self._attempt.stop_asked:
                 raise OutcomeUnknown(self._row.words, question.id, self._reasons)
             self._attempt.sleep(next(back_off, BACK_OFF_SECONDS[-1]))
 

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import assert_never
 
+from browser_agent.sends import matches_request
 from browser_agent.wire import WireFact, WireReport
-from observers import Outcome
+from observers import Accepted, Outcome
 
 REJECTED_STATUSES = frozenset({400, 401, 402, 403, 404, 405, 406, 411, 413, 414, 415, 422, 428, 431})
 """A clean no: the request was understood and not carried out (RFC 9110, 15.5). 402: no by the business."""
@@ -33,24 +34,22 @@ class Move(StrEnum):
     """What is done after a verdict."""
 
     CARRY_ON = "carry_on"
-    MAKE_AGAIN = "make_again"
+    MAY_BE_MADE_AGAIN = "may_be_made_again"  # within the budget of its step
     ASK = "ask"
 
 
-def next_move(outcome: Outcome, *, clear: bool, made: int, again: int) -> Move:
+def next_move(outcome: Outcome, *, clear: bool) -> Move:
     """What follows from a verdict.
 
     Args:
         outcome: of the last gesture of the step.
         clear: no contradiction, and not more effects than one.
-        made: gestures that the step has made so far.
-        again: how many further gestures it may make after proven absences.
     """
     match outcome:
         case Outcome.happened:
             return Move.CARRY_ON if clear else Move.ASK
         case Outcome.not_happened:
-            return Move.MAKE_AGAIN if made <= again else Move.ASK
+            return Move.MAY_BE_MADE_AGAIN
         case Outcome.unknown:
             return Move.ASK
         case _:
@@ -113,6 +112,23 @@ def rejection(report: WireReport, documented: Sequence[int] = ()) -> WireFact | 
         return None
     no = fact.status in REJECTED_STATUSES or (fact.status in documented and fact.status in MAY_BE_DECLARED)
     return fact if no else None
+
+
+def acceptance(report: WireReport, contracts: Sequence[Accepted]) -> WireFact | None:
+    """The declared commit request whose answer means "carried out" by the site's written contract, if there is one.
+
+    Args:
+        report: what the gate saw.
+        contracts: what the site's owner has written down; without it an answer proves nothing.
+    """
+    fact = _declared_alone(report)
+    return fact if fact is not None and any(_fulfils(fact, contract) for contract in contracts) else None
+
+
+def _fulfils(fact: WireFact, contract: Accepted) -> bool:
+    if fact.status != contract.status or not matches_request(contract.sends, fact.method, fact.address):
+        return False
+    return not contract.location or matches_request(f"GET {contract.location}", "GET", fact.location or "")
 
 
 def never_sent(report: WireReport) -> WireFact | None:

@@ -105,6 +105,17 @@ class Point(StrEnum):
     SETTLED = "settled"
 
 
+class Victim(StrEnum):
+    """What a test strikes at a point of a gesture; all but the stopped worker by SIGKILL."""
+
+    WORKER = "worker"
+    STOPPED_WORKER = "stopped-worker"  # SIGSTOP: it lives, and does nothing
+    DRIVER = "driver"  # the worker's Playwright driver
+    BROWSER = "browser"
+    TABS = "tabs"  # every renderer of the browser: all pages crash
+    KEEPER = "keeper"
+
+
 S = TypeVar("S", bound=StrEnum)
 Arrows = Mapping[S, frozenset[S]]
 

@@ -26,15 +26,12 @@ from browser_agent.errors import (
     KeeperGone,
     MachineTrouble,
     Misuse,
-    OutcomeUnknown,
     Stop,
-    Stopped,
     Superseded,
-    TaskChanged,
-    WaitingForPerson,
 )
-from browser_agent.executor import Run
+from browser_agent.executor import Run, state_after
 from browser_agent.keeping import KillAt, Options
+from browser_agent.kept import KeptAttempt
 from browser_agent.processes import ProcessId
 from browser_agent.records import RunRow
 from browser_agent.states import RunState
@@ -59,7 +56,7 @@ def main(descriptor: int) -> int:
     with Store(Path(order["store"])) as store:
         try:
             _attempt(store, lease, channel, _options(order["options"]))
-        except (Superseded, KeeperGone):
+        except Superseded:
             return 0  # another attempt owns the run; there is nothing that this one may write
         channel.close()
     return 0
@@ -79,11 +76,14 @@ def _attempt(store: Store, lease: Lease, channel: Channel, options: Options) -> 
     with sync_playwright() as playwright:
         driver = next((child for child in _children() if child not in children), ProcessId(0, 0.0))
         channel.ask("hello", driver=driver.pid)
-        attempt = Attempt(store, lease, channel, playwright, task.sites, options)
+        attempt = KeptAttempt(store, lease, channel, playwright, task.sites, options)
+        channel.ended = attempt.keeper_gone
         attempt.driver = driver
         attempt.here = all(row.host == socket.gethostname() for row in store.leases.attempts(lease.run))
         try:
             _end(attempt, task, Run(attempt), arguments)
+        except KeeperGone:
+            attempt.keeper_gone()
         except _Died as died:
             attempt.tell("trouble", str(died))
             os._exit(TROUBLE_CODE)  # nothing more can be done from here; the keeper sees it and the next one looks
@@ -128,17 +128,11 @@ def _is_broken(attempt: Attempt, error: BaseException) -> bool:
 
 
 def _stopped(attempt: Attempt, stop: Stop) -> None:
-    match stop:
-        case Superseded() | KeeperGone():
-            raise stop
-        case MachineTrouble():
-            raise _Died(str(stop)) from stop
-        case Stopped():
-            state = RunState.STOPPED
-        case OutcomeUnknown() | WaitingForPerson() | TaskChanged():
-            state = RunState.WAITING
-        case _:
-            state = RunState.NEEDS_ATTENTION
+    if isinstance(stop, MachineTrouble):
+        raise _Died(str(stop)) from stop
+    state = state_after(stop)
+    if state is None:
+        raise stop
     if attempt.store.leases.run(attempt.lease.run).state is RunState.RUNNING:
         attempt.store.leases.end(attempt.lease, state, ended_by=str(stop))
     attempt.tell("stopped", str(stop))

@@ -5,6 +5,7 @@ into a verdict, whose outcome is happened, not_happened or unknown.
 """
 
 from .confirmation import ConfirmationText
+from .contract import Accepted
 from .evidence import Box, Evidence, Match, Observation, Sight, plain_address
 from .mail import SentMail
 from .observer import KindTaken, Observer, UnknownKind
@@ -14,10 +15,11 @@ from .record import Record
 from .site import Site
 from .tables import Row, Table
 from .text import Found
-from .verdict import Circumstances, Verdict, absence_missing, already_there, looks_agree, new_matches, remembered, weigh
+from .verdict import Circumstances, Verdict, absence_missing, already_there, looks_agree, new_matches, weigh
 from .view import Keep, Look, PageView, View, open_view
 
 __all__ = [
+    "Accepted",
     "Box",
     "Circumstances",
     "ConfirmationText",
@@ -48,6 +50,5 @@ __all__ = [
     "new_matches",
     "open_view",
     "plain_address",
-    "remembered",
     "weigh",
 ]

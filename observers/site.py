@@ -13,6 +13,8 @@ from urllib.parse import unquote, urlsplit
 from pydantic import GetCoreSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, core_schema
 
+from .contract import Accepted
+
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _NOT_IN_A_PATH = re.compile(r"[\s\\\x00-\x1f\x7f]")
 
@@ -35,6 +37,8 @@ class Site:
             nothing that isn't seen is ever taken as not happened.
         harmless: writes that may be repeated while a page is prepared, such as "POST /draft/*".
         rejects: statuses that the site documents as "refused before execution".
+        accepts: its written contract of answers that mean "carried out", such as "POST /orders -> 201" or
+            "POST /invoices -> 303 /invoices/*"; by default an answer proves nothing by itself.
         signed_in: a CSS selector or a text that is on every page while the session lives; "{account}" in it stands
             for the bound account, so that another account's pages are known as foreign.
         zone: the IANA time zone in which the site shows its times.
@@ -55,6 +59,7 @@ class Site:
         late_commit: timedelta | None = None,
         harmless: Sequence[str] = (),
         rejects: Sequence[int] = (),
+        accepts: Sequence[str] = (),
         signed_in: str = "",
         zone: str = "UTC",
         clock_skew: timedelta = timedelta(minutes=2),
@@ -74,6 +79,7 @@ class Site:
         self.late_commit = late_commit
         self.harmless = tuple(harmless)
         self.rejects = tuple(rejects)
+        self.accepts = tuple(Accepted.read(text) for text in accepts)
         self.signed_in = signed_in
         self.zone = zone
         self.clock_skew = clock_skew

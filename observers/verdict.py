@@ -289,14 +289,6 @@ def _said(seen: Observation) -> tuple[str, Sight, list[str]]:
     return seen.observer, seen.sight, sorted(match.identity for match in seen.matches)
 
 
-def remembered(earlier: Sequence[Observation], later: Sequence[Observation]) -> tuple[Observation, ...]:
-    """The later look of each observer, but what was seen stays seen where the later look cannot tell."""
-    return tuple(
-        old if new.sight is Sight.cannot_tell and old.sight is Sight.seen else new
-        for old, new in zip(earlier, later, strict=True)
-    )
-
-
 __all__ = [
     "Circumstances",
     "Verdict",
@@ -304,6 +296,5 @@ __all__ = [
     "already_there",
     "looks_agree",
     "new_matches",
-    "remembered",
     "weigh",
 ]

@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
+from browser_agent.browser.chromium import Chromium
 from browser_agent.keeper import Ended, Event, KillAt, Options, keep
 from browser_agent.keeping import Tell
+from browser_agent.processes import ProcessId
 from browser_agent.starting import submit
-from browser_agent.states import Answer
+from browser_agent.states import Answer, Victim
 from browser_agent.store import Said, Store
+from browser_agent.striking import strike
 from browser_agent.tasks import load_task
 from fixtures.books import Books
 from fixtures.mail import Mail
@@ -40,7 +44,12 @@ class World:
         """Write a run down; its id."""
         sys.modules.pop(Path(file).stem, None)  # a file that was edited is read again, as in a new process
         task = load_task(f"{TASKS / file}:{name}")
-        bound = {"books": self.to_books.url, "slow": self.to_books.url, "mail": self.to_mail.url}
+        bound = {
+            "books": self.to_books.url,
+            "slow": self.to_books.url,
+            "terse": self.to_books.url,
+            "mail": self.to_mail.url,
+        }
         for name_of, site in task.sites.items():
             site.bind(bound[name_of])
         return submit(self.store, task, arguments).id
@@ -53,6 +62,12 @@ class World:
     def go(self, name: str, kill: str | None = None, **arguments: Any) -> Ended:
         """Submit and keep."""
         return self.keep(self.submit(name, **arguments), kill)
+
+    def strike(self, run: str, victim: str) -> None:
+        """Strike the run's driver, browser or tabs at once, from outside of it."""
+        attempt = self.store.leases.attempts(run)[-1]
+        driver = TypeAdapter(ProcessId).validate_json(attempt.driver or "")
+        strike(Victim(victim), worker=None, driver=driver, browser=Chromium.found(attempt.browser or ""))
 
     def answer(self, question: str, answer: Answer, **values: str) -> None:
         """A person's answer."""

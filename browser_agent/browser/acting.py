@@ -35,42 +35,52 @@ class Acting:
     """The acting page of one attempt.
 
     Args:
-        playwright: the worker's Playwright.
-        endpoint: the Chromium's address.
-        target: the id of the page that an earlier attempt acted on, if it is to be found again.
+        browser: its browser, in which fresh pages are opened to look from.
+        page: the page.
         keep: stores a picture and returns its digest.
-        slow_mo_ms: wait that long before every call.
-        attach_seconds: how long attaching may take.
-
-    Raises:
-        TimeoutError, DeadlinePassed: a page of the browser hangs, so that nothing can attach.
     """
 
-    def __init__(  # noqa: PLR0917  # all are needed to attach
-        self,
+    def __init__(self, browser: Browser, page: Page, keep: Keep) -> None:
+        self._keep = keep
+        self.browser = browser
+        self.context: BrowserContext = page.context
+        self.answer_of_post = False
+        self.writes: list[str] = []
+        self.dialogs: list[str] = []
+        self._accepts: Sequence[Callable[[str], bool]] = ()
+        self.page: Page = self._watched(page)
+
+    @classmethod
+    def attached(  # noqa: PLR0917  # all are needed to attach
+        cls,
         playwright: Playwright,
         endpoint: str,
         target: str | None,
         keep: Keep,
         slow_mo_ms: float = 0,
         attach_seconds: float = ATTACH_SECONDS,
-    ) -> None:
-        self._keep = keep
-        self.browser: Browser = playwright.chromium.connect_over_cdp(
-            endpoint, timeout=attach_seconds * 1000, slow_mo=slow_mo_ms
-        )
-        self.context: BrowserContext = self.browser.contexts[0]
-        self.answer_of_post = False
-        self.writes: list[str] = []
-        self.dialogs: list[str] = []
-        self._accepts: Sequence[Callable[[str], bool]] = ()
-        self.page: Page = self._watched(self._find(target))
+    ) -> Acting:
+        """Attach to a Chromium of our own, and find its acting page.
+
+        Args:
+            playwright: the worker's Playwright.
+            endpoint: the Chromium's address.
+            target: the id of the page that an earlier attempt acted on, if it is to be found again.
+            keep: stores a picture and returns its digest.
+            slow_mo_ms: wait that long before every call.
+            attach_seconds: how long attaching may take.
+
+        Raises:
+            TimeoutError, DeadlinePassed: a page of the browser hangs, so that nothing can attach.
+        """
+        browser = playwright.chromium.connect_over_cdp(endpoint, timeout=attach_seconds * 1000, slow_mo=slow_mo_ms)
+        return cls(browser, _find(browser.contexts[0], target), keep)
 
     @property
     def target(self) -> str | None:
         """The id by which a later attempt finds this page again."""
         try:
-            return self._target_of(self.page)
+            return _target_of(self.page)
         except (Error, DeadlinePassed):
             return None
 
@@ -157,21 +167,23 @@ class Acting:
     def _on_crash(self, page: Page) -> None:
         self.crashed = True
 
-    def _find(self, target: str | None) -> Page:
-        pages = [page for page in self.context.pages if page.url != HELPER_ADDRESS]
-        again = (page for page in pages if target is not None and self._target_of(page) == target)
-        blank = (page for page in pages if page.url == "about:blank")
-        return next(again, None) or next(blank, None) or self.context.new_page()
-
-    def _target_of(self, page: Page) -> str:
-        session = within(LOOK_SECONDS, lambda: self.context.new_cdp_session(page))
-        info = within(LOOK_SECONDS, lambda: session.send("Target.getTargetInfo"))
-        within(LOOK_SECONDS, session.detach)
-        return str(info["targetInfo"]["targetId"])
-
     def _shoot(self, page: Page) -> str | None:
         taken = capture(page, PICTURE_SECONDS, self._keep_webp)
         return taken.kept if isinstance(taken, Picture) else None
 
     def _keep_webp(self, content: bytes) -> str:
         return self._keep(content, "image/webp")
+
+
+def _find(context: BrowserContext, target: str | None) -> Page:
+    pages = [page for page in context.pages if page.url != HELPER_ADDRESS]
+    again = (page for page in pages if target is not None and _target_of(page) == target)
+    blank = (page for page in pages if page.url == "about:blank")
+    return next(again, None) or next(blank, None) or context.new_page()
+
+
+def _target_of(page: Page) -> str:
+    session = within(LOOK_SECONDS, lambda: page.context.new_cdp_session(page))
+    info = within(LOOK_SECONDS, lambda: session.send("Target.getTargetInfo"))
+    within(LOOK_SECONDS, session.detach)
+    return str(info["targetInfo"]["targetId"])

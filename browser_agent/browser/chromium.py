@@ -23,6 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import psutil
+from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from browser_agent import processes
@@ -83,6 +84,9 @@ class BrowserId:
     profile: Path
 
 
+_IDENTITY = TypeAdapter(BrowserId)
+
+
 @dataclass(frozen=True)
 class Target:
     """One line of Chromium's own list of pages: `kind` is "page", "iframe", "service_worker" ..."""
@@ -112,7 +116,7 @@ def find_chromium() -> Path:
 
 
 class Chromium:
-    """One Chromium, ours to end. Make it by `start`, or by `adopt` in another process."""
+    """One Chromium, ours to end. Make it by `start`, or by `found` in another process."""
 
     def __init__(self, identity: BrowserId) -> None:
         self.identity = identity
@@ -155,9 +159,14 @@ class Chromium:
         return cls(BrowserId(f"http://127.0.0.1:{port}", process, folder))
 
     @classmethod
-    def adopt(cls, endpoint: str, process: ProcessId, profile: Path) -> Chromium:
-        """The Chromium that another process started. It may be dead: ask `alive`; `end` works either way."""
-        return cls(BrowserId(endpoint, process, profile))
+    def found(cls, stored: str) -> Chromium:
+        """The Chromium that another process started, by what it `stored`. It may be dead; `end` works either way."""
+        return cls(_IDENTITY.validate_json(stored))
+
+    @property
+    def stored(self) -> str:
+        """Its identity as JSON, by which another process finds it."""
+        return _IDENTITY.dump_json(self.identity).decode()
 
     @property
     def endpoint(self) -> str:

@@ -11,52 +11,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from playwright.async_api import BrowserContext, Error, Page, Request, Response, Route, WebSocket, Worker
 
-from browser_agent.sends import matches_request
+from browser_agent.browser.watch import Watch
 from browser_agent.states import Point
-from browser_agent.wire import SAFE_METHODS, WireFact, WireReport
-from observers.evidence import plain_address
+from browser_agent.wire import WireReport
 
 FLUSH_SECONDS = 5.0
-_FLUSH = """() => {
+FLUSH = """() => {
   if (!globalThis.chrome?.benchmarking?.closeConnections) return false;
   chrome.benchmarking.closeConnections();
   return true;
 }"""
-_EVERYTHING = "**/*"
-_MAY_WRITE = frozenset({"document", "xhr", "fetch"})
-"""Kinds of requests by which a site may do something on a GET; pictures and styles are not among them."""
-
+EVERYTHING = "**/*"
 Release = Callable[[str, str, str], Awaitable[None]]
 """Check the fence and write `released`: gesture, method, address. Raises when the request must not leave."""
 Reach = Callable[[Point, str], Awaitable[None]]
 """Called at a durable point of a gesture; where a test ends a process."""
-
-
-@dataclass
-class _Watch:
-    """One gesture at the gate."""
-
-    gesture: str
-    sends: str | None
-    armed: bool = True
-    sockets: int = 0
-    workers: int = 0
-    reads: int = 0
-    facts: dict[Request, WireFact] = field(default_factory=dict)
-
-    def is_declared(self, request: Request) -> bool:
-        return self.sends is not None and matches_request(self.sends, request.method, request.url)
-
-    def holds(self, request: Request) -> bool:
-        return request.method not in SAFE_METHODS or self.is_declared(request)
-
-    def note(self, request: Request, **facts: object) -> None:
-        self.facts[request] = self.facts[request].model_copy(update=facts)
 
 
 class Gate:
@@ -72,8 +45,8 @@ class Gate:
     def __init__(self, context: BrowserContext, helper: Page, release: Release, reach: Reach) -> None:
         self._context, self._release, self._reach = context, release, reach
         self.helper = helper
-        self._watches: dict[str, _Watch] = {}
-        self._current: _Watch | None = None
+        self._watches: dict[str, Watch] = {}
+        self._current: Watch | None = None
         self._sockets: set[WebSocket] = set()
         self._refusing: str | None = None
         context.on("page", self._watch_page)
@@ -88,9 +61,9 @@ class Gate:
         if not await self._flush():
             return False
         self._refusing = None
-        watch = _Watch(gesture, sends, sockets=len(self._sockets), workers=len(self._context.service_workers))
+        watch = Watch(gesture, sends, sockets=len(self._sockets), workers=len(self._context.service_workers))
         self._current = self._watches[gesture] = watch
-        await self._context.route(_EVERYTHING, self._on_request)
+        await self._context.route(EVERYTHING, self._on_request)
         return True
 
     async def disarm(self) -> None:
@@ -98,7 +71,7 @@ class Gate:
         if self._current is not None:
             self._current.armed = False
             self._current = None
-            await self._context.unroute(_EVERYTHING, self._on_request)
+            await self._context.unroute(EVERYTHING, self._on_request)
 
     def refuse(self, because: str) -> None:
         """From now on let nothing go: the worker is dead, or the run is in other hands."""
@@ -106,29 +79,16 @@ class Gate:
 
     def reports(self) -> dict[str, WireReport]:
         """What was seen, gesture by gesture."""
-        return {gesture: self._report(watch) for gesture, watch in self._watches.items()}
-
-    def _report(self, watch: _Watch) -> WireReport:
-        return WireReport(
-            armed=watch.armed,
-            facts=tuple(watch.facts.values()),
-            sockets=watch.sockets,
-            workers=watch.workers,
-            declared=watch.sends is not None,
-            reads=watch.reads,
-        )
+        return {gesture: watch.report() for gesture, watch in self._watches.items()}
 
     async def _on_request(self, route: Route) -> None:
         watch, request = self._current, route.request
         if watch is None or not watch.holds(request):
-            if watch is not None and request.resource_type in _MAY_WRITE:
-                watch.reads += 1
+            if watch is not None:
+                watch.passed(request)
             await _quietly(route.continue_())
             return
-        address = plain_address(request.url)
-        watch.facts[request] = WireFact(
-            method=request.method, address=address, at=datetime.now(UTC), declared=watch.is_declared(request)
-        )
+        address = watch.held(request, datetime.now(UTC))
         refused = await self._refused(watch, request, address)
         if refused is not None:
             watch.note(request, refused=refused)
@@ -138,7 +98,7 @@ class Gate:
         await _quietly(route.continue_())
         await self._reach(Point.RELEASED, watch.gesture)
 
-    async def _refused(self, watch: _Watch, request: Request, address: str) -> str | None:
+    async def _refused(self, watch: Watch, request: Request, address: str) -> str | None:
         """Why the held request must not leave, or None: fence checked, `released` written, connections closed."""
         try:
             await self._reach(Point.PAUSED, watch.gesture)
@@ -154,30 +114,18 @@ class Gate:
 
     async def _flush(self) -> bool:
         try:
-            return bool(await asyncio.wait_for(self.helper.evaluate(_FLUSH), FLUSH_SECONDS))
+            return bool(await asyncio.wait_for(self.helper.evaluate(FLUSH), FLUSH_SECONDS))
         except (Error, TimeoutError):
             return False
 
     async def _answered(self, response: Response) -> None:
-        watch = self._watch_of(response.request)
-        if watch is None or watch.facts[response.request].status is not None:
-            return
-        location = response.headers.get("location")
-        watch.note(
-            response.request,
-            status=response.status,
-            location=plain_address(location) if location else None,
-            by_service_worker=response.from_service_worker,
-        )
-        await self._reach(Point.ANSWERED, watch.gesture)
+        for watch in self._watches.values():
+            if watch.answered(response.request, response):
+                await self._reach(Point.ANSWERED, watch.gesture)
 
     def _ended(self, request: Request) -> None:
-        watch = self._watch_of(request)
-        if watch is not None and watch.facts[request].refused is None:
-            watch.note(request, error=request.failure or "no answer")
-
-    def _watch_of(self, request: Request) -> _Watch | None:
-        return next((watch for watch in self._watches.values() if request in watch.facts), None)
+        for watch in self._watches.values():
+            watch.ended(request)
 
     def _watch_page(self, page: Page) -> None:
         page.on("websocket", self._watch_socket)

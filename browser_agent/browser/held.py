@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from playwright.async_api import Browser, BrowserContext, Dialog, Error, Page, Playwright
 
-from browser_agent.browser.chromium import BrowserId, Chromium, ChromiumSilent, close_page_by_port
+from browser_agent.browser.chromium import Chromium, ChromiumSilent, close_page_by_port
 from browser_agent.browser.gate import Gate, Reach, Release
 
 T = TypeVar("T")
@@ -77,11 +77,6 @@ class HeldBrowser:
         except (Error, IndexError):
             return None
         return cls(chromium, browser, Gate(context, helper, release, reach))
-
-    @property
-    def identity(self) -> BrowserId:
-        """How another process finds it."""
-        return self.chromium.identity
 
     async def remember_state(self) -> None:
         """Read cookies and storage, while the pages answer: before a gesture."""

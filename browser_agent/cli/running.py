@@ -14,7 +14,7 @@ from browser_agent.keeping import Ended, KillAt, Options
 from browser_agent.records import RunRow
 from browser_agent.settings import Settings
 from browser_agent.starting import submit
-from browser_agent.states import Point, RunState
+from browser_agent.states import Point, RunState, Victim
 from browser_agent.tasks import Task, load_task, parse_arguments
 
 Headed = Annotated[bool, typer.Option("--headed", help="Show the browser.")]
@@ -28,9 +28,9 @@ KillAtText = Annotated[
     str | None,
     typer.Option(
         "--kill-at",
-        metavar="POINT[:N]",
+        metavar="POINT[:N][@VICTIM]",
         help="End the worker with SIGKILL at that point of the run's Nth gesture, to see that your task survives. "
-        f"Points: {', '.join(Point)}.",
+        f"Points: {', '.join(Point)}. Other victims: {', '.join(Victim)}.",
     ),
 ]
 

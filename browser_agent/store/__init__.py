@@ -13,10 +13,10 @@ from browser_agent.store import audit
 from browser_agent.store.artifacts import Artifacts
 from browser_agent.store.database import Database
 from browser_agent.store.inbox import Asked, Inbox, Said
-from browser_agent.store.journal import Called, Intent, Journal
-from browser_agent.store.leases import MARGIN_SECONDS, Lease, Leases
+from browser_agent.store.journal import RELEASE_SECONDS, Called, Intent, Journal
+from browser_agent.store.leases import LEASE_SECONDS, MARGIN_SECONDS, Lease, Leases
 
-__all__ = ["MARGIN_SECONDS", "Asked", "Called", "Intent", "Lease", "Said", "Store"]
+__all__ = ["LEASE_SECONDS", "MARGIN_SECONDS", "RELEASE_SECONDS", "Asked", "Called", "Intent", "Lease", "Said", "Store"]
 
 
 class Store:

@@ -125,13 +125,6 @@ class Leases:
         with self._database.write() as session:
             fence(session, lease, lease_until=self._database.now(session) + LEASE_SECONDS)
 
-    def current(self, lease: Lease) -> bool:
-        """Whether the lease is still the current one, with its margin left."""
-        with self._database.read() as session:
-            row = session.get(RunRow, lease.run)
-            left = row.lease_until - self._database.now(session) if row else 0.0
-        return bool(row and row.attempt == lease.attempt and row.token == lease.token and left >= MARGIN_SECONDS)
-
     def note(self, lease: Lease, **facts: Any) -> None:
         """Write processes, browser, source or packages of the attempt into its row."""
         with self._database.write() as session:

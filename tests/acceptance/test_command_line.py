@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
+from browser_agent import processes
+from browser_agent.browser.chromium import Chromium, processes_of
+from browser_agent.processes import ProcessId
 from browser_agent.states import RunState
 from tests.fix_world import TASKS, World
 
@@ -68,13 +72,24 @@ def test_ctrl_c_finishes_the_gesture_in_hand_and_the_resume_makes_the_rest(world
     assert len(world.books.invoices) == 3
 
 
-@pytest.mark.parametrize("moment", ["came", "committed"])
-def test_a_killed_keeper_is_followed_by_a_resume_that_looks_first(world: World, say: Say, moment: str) -> None:
-    process = say(*run_words(world, "post_one", reference="R-1"))
-    world.to_books.when(moment, lambda: os.kill(process.pid, signal.SIGKILL))
+@pytest.mark.parametrize("point", ["intent", "dispatching", "input", "paused", "released", "answered"])
+def test_a_killed_keeper_takes_its_worker_and_browser_along_and_a_resume_looks(
+    world: World, say: Say, point: str
+) -> None:
+    process = say(*run_words(world, "post_one", reference="R-1"), "--kill-at", f"{point}@keeper")
     process.communicate(timeout=120)
+    assert process.returncode == -signal.SIGKILL
     run = the_run(world)
+    (attempt,) = world.store.leases.attempts(run)
+    worker = TypeAdapter(ProcessId).validate_json(attempt.worker or "")
+    browser = Chromium.found(attempt.browser or "")
+    for _ in range(200):
+        if not processes.alive(worker):
+            break
+        time.sleep(0.1)
+    assert not processes.alive(worker) and not processes_of(browser.profile)
     assert world.store.leases.run(run).state is RunState.RUNNING
+    assert set(world.outcomes(run)) <= {"intent", "dispatching"}
     said = document(say("resume", run))
     assert (said["code"], said["result"]) == (0, "INV-1"), said
     assert world.invoices("R-1") == ["INV-1"]

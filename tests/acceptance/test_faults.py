@@ -1,14 +1,8 @@
 """Answers lost on the road, browsers and drivers that die: nothing is renamed, nothing is made twice."""
 
-import json
-import os
-import signal
-from contextlib import suppress
-
-import psutil
 import pytest
 
-from browser_agent.keeping import Event, Tell
+from browser_agent.keeping import Event
 from browser_agent.states import RunState
 from tests.fix_world import World
 
@@ -95,61 +89,19 @@ def test_a_no_of_the_site_is_raised_to_the_script_and_not_made_again(world: Worl
     assert len(world.books.ledger.writes) == 1
 
 
-def end_chromium(world: World, run: str) -> None:
-    """SIGKILL to Chromium's main process."""
-    browser = world.store.leases.attempts(run)[-1].browser
-    os.kill(json.loads(browser or "{}")["process"]["pid"], signal.SIGKILL)
-
-
-def end_driver(world: World, run: str) -> None:
-    """SIGKILL to the worker's Playwright driver."""
-    driver = world.store.leases.attempts(run)[-1].driver
-    os.kill(json.loads(driver or "{}")["pid"], signal.SIGKILL)
-
-
-def crash_tabs(world: World, run: str) -> None:
-    """SIGKILL to every renderer: all tabs crash."""
-    browser = json.loads(world.store.leases.attempts(run)[-1].browser or "{}")
-    for child in psutil.Process(browser["process"]["pid"]).children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            if "--type=renderer" in child.cmdline():
-                child.kill()
-
-
-VICTIMS = {"chromium": end_chromium, "driver": end_driver, "tabs": crash_tabs}
-
-
-MOMENTS = {"preparing": "GET /invoices/new", "sent": "POST /invoices", "committed": "POST /invoices"}
-
-
-def strike_at(world: World, run: str, victim: str, moment: str) -> Tell:
-    """Have the victim die at that moment, once; what the run's keeper is to tell its events to."""
-    strikes = iter([VICTIMS[victim]])
-
-    def strike() -> None:
-        for end in strikes:
-            end(world, run)
-
-    def told(event: Event) -> None:
-        world.events.append(event)
-        if event.kind == moment:
-            strike()
-
-    if moment in MOMENTS:
-        world.to_books.when("committed" if moment == "committed" else "came", strike, MOMENTS[moment])
-    return told
-
-
-@pytest.mark.parametrize("moment", ["preparing", "dispatching", "sent", "committed"])
-@pytest.mark.parametrize("victim", list(VICTIMS))
-def test_whatever_dies_whenever_leaves_one_invoice(world: World, victim: str, moment: str) -> None:
+@pytest.mark.parametrize("victim", ["browser", "driver", "tabs"])
+def test_whatever_dies_while_the_page_is_prepared_leaves_one_invoice(world: World, victim: str) -> None:
     run = world.submit("post_one", reference="R-1")
-    ended = world.keep(run, tell=strike_at(world, run, victim, moment))
+    strikes = iter([victim])
+
+    def strike_once() -> None:
+        for each in strikes:
+            world.strike(run, each)
+
+    world.to_books.when("came", strike_once, "GET /invoices/new")
+    ended = world.keep(run)
     assert world.invoices("R-1") == ["INV-1"], (ended, world.outcomes(run))
     assert (ended.state, ended.result) == (RunState.FINISHED, '"INV-1"')
-    assert "asked" not in world.outcomes(run)
-    if moment == "committed":
-        assert world.outcomes(run) == ["happened"]
 
 
 def test_an_open_question_keeps_looking_and_presence_closes_it(world: World) -> None:
@@ -166,3 +118,18 @@ def test_an_open_question_keeps_looking_and_presence_closes_it(world: World) -> 
     (question,) = world.store.inbox.questions(run)
     assert (str(question.state), question.by) == ("closed", None)
     assert world.outcomes(run) == ["happened"]
+
+
+def test_an_answer_settles_a_gesture_only_by_the_written_contract_of_the_site(world: World) -> None:
+    run = world.submit("post_one_by_contract", reference="R-1")
+    ended = world.keep(run)
+    assert (ended.state, world.outcomes(run), world.invoices("R-1")) == (RunState.FINISHED, ["happened"], ["INV-1"])
+    (gesture,) = world.store.journal.gestures(run)
+    assert gesture.proven_by == '["wire"]' and "written contract" in (gesture.reasons or "")
+
+
+def test_an_answer_that_the_contract_does_not_name_leaves_a_question(world: World) -> None:
+    world.to_books.fault("gateway_502_after_commit")
+    run = world.submit("post_one_by_contract", reference="R-1")
+    assert world.keep(run).state is RunState.WAITING
+    assert (world.outcomes(run), world.invoices("R-1")) == (["asked"], ["INV-1"])

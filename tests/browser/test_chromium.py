@@ -10,11 +10,10 @@ import sys
 
 import pytest
 from playwright.sync_api import Page, Playwright
-from pydantic import TypeAdapter
 
 from browser_agent import processes
 from browser_agent.browser import chromium as rooms
-from browser_agent.browser.chromium import BrowserId, Chromium, ChromiumDidNotStart, ChromiumNotFound, ChromiumSilent
+from browser_agent.browser.chromium import Chromium, ChromiumDidNotStart, ChromiumNotFound, ChromiumSilent
 
 FORM = "data:text/html,<title>Form</title><input id=customer><select id=size><option>S<option>L</select>"
 
@@ -34,9 +33,8 @@ with sync_playwright() as playwright:
 STARTER = """
 import sys
 from pathlib import Path
-from pydantic import TypeAdapter
-from browser_agent.browser.chromium import BrowserId, Chromium
-print(TypeAdapter(BrowserId).dump_json(Chromium.start(Path(sys.argv[1])).identity).decode(), flush=True)
+from browser_agent.browser.chromium import Chromium
+print(Chromium.start(Path(sys.argv[1])).stored, flush=True)
 """
 
 
@@ -68,8 +66,7 @@ def test_it_outlives_its_starter_and_is_adopted_from_its_stored_name(tmp_path, p
     said = subprocess.run(
         [sys.executable, "-c", STARTER, str(tmp_path / "p")], stdout=subprocess.PIPE, text=True, check=True
     ).stdout
-    stored = TypeAdapter(BrowserId).validate_json(said)
-    adopted = Chromium.adopt(stored.endpoint, stored.process, stored.profile)
+    adopted = Chromium.found(said)
     try:
         assert adopted.alive()
         assert adopted.version[0].isdigit()

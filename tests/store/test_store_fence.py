@@ -68,7 +68,6 @@ WRITES: dict[str, Write] = {
 }
 NOT_FENCED = {
     "Journal.move_within": "runs inside a transaction that its caller has fenced, or that a person's answer opened",
-    "Leases.current": "only reads",
     "Leases.end_attempt": "only says how an attempt ended, which a superseded one may",
 }
 
@@ -132,9 +131,7 @@ def lease_ends_in(store: Store, seconds: float) -> None:
 
 def test_too_little_lease_left_makes_no_gesture(store: Store, lease: Lease) -> None:
     _, gesture = intended(store, lease)
-    assert store.leases.current(lease)
     lease_ends_in(store, 11)
-    assert not store.leases.current(lease)
     with pytest.raises(Superseded):
         store.journal.dispatch(lease, gesture.id, guarded=True)
     assert store.journal.gesture(gesture.id).state is GestureState.INTENT
@@ -148,10 +145,6 @@ def test_nothing_is_let_go_at_the_wire_after_the_lease_has_run_out(store: Store,
     with pytest.raises(Superseded):
         store.journal.release(lease, gesture.id, "POST", "http://127.0.0.1:8001/invoices")
     assert not store.journal.releases(gesture.id)
-
-
-def test_no_lease_is_current_for_a_run_that_is_not_there(store: Store) -> None:
-    assert not store.leases.current(Lease("run-nowhere", 1, "t"))
 
 
 def test_a_run_in_living_hands_is_not_taken_over_until_its_lease_runs_out(store: Store, lease: Lease) -> None:

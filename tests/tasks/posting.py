@@ -57,6 +57,15 @@ def confirmation(reference: str) -> ConfirmationText:
     return ConfirmationText(rf"Invoice (?P<number>\S+) posted for {reference}\b")
 
 
+terse = Site(
+    "terse",
+    url="http://127.0.0.1:1",
+    account="acme",
+    signed_in='[data-account="acme"]',
+    accepts=["POST /invoices -> 303 /invoices/*"],
+)
+
+
 @step(site=books, again=3)
 def post(page: Page, reference: str, by: str) -> Gesture[Posted]:
     """Post an invoice by a click."""
@@ -142,6 +151,25 @@ def press_one(run: Run, reference: str) -> str:
 def post_one_slowly(run: Run, reference: str) -> str:
     """Post one invoice where a late commit is not declared."""
     return run.step(post_slowly(reference)).number
+
+
+@step(site=terse)
+def post_by_contract(page: Page, reference: str) -> Gesture[None]:
+    """Post an invoice where nothing that can be read would prove it, only the answer by the site's written contract."""
+    fill(page, terse, reference, "form")
+    return Click(
+        page.get_by_role("button", name="Post"),
+        intent=f"post invoice {reference}",
+        sends="POST /invoices",
+        proof=[ConfirmationText(rf"Thank you for {reference}")],
+        settle=1.0,
+    )
+
+
+@task(sites=[terse])
+def post_one_by_contract(run: Run, reference: str) -> None:
+    """Post one invoice; the site's contract says what its answer means."""
+    run.step(post_by_contract(reference))
 
 
 @task(sites=[books])

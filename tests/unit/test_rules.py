@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from browser_agent.rules import Move, never_sent, next_move, nothing_left, rejection, was_refused
+from browser_agent.rules import Move, acceptance, never_sent, next_move, nothing_left, rejection, was_refused
 from browser_agent.wire import NOTHING_SEEN, WireFact, WireReport
-from observers import Outcome
+from observers import Accepted, Outcome, Site
 
 NOW = datetime(2026, 11, 30, 8, 0, tzinfo=UTC)
 CALM = "click: Timeout\nCall log:\n  - waiting for get_by_role('button')\n"
@@ -23,19 +23,16 @@ def seen(*facts: WireFact, **report: object) -> WireReport:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "clear", "made", "move"),
+    ("outcome", "clear", "move"),
     [
-        (Outcome.happened, True, 1, Move.CARRY_ON),
-        (Outcome.happened, False, 1, Move.ASK),
-        (Outcome.not_happened, True, 1, Move.MAKE_AGAIN),
-        (Outcome.not_happened, True, 2, Move.ASK),
-        (Outcome.unknown, True, 1, Move.ASK),
+        (Outcome.happened, True, Move.CARRY_ON),
+        (Outcome.happened, False, Move.ASK),
+        (Outcome.not_happened, True, Move.MAY_BE_MADE_AGAIN),
+        (Outcome.unknown, True, Move.ASK),
     ],
 )
-def test_only_a_proven_absence_within_the_budget_allows_another_gesture(
-    outcome: Outcome, clear: bool, made: int, move: Move
-) -> None:
-    assert next_move(outcome, clear=clear, made=made, again=1) is move
+def test_only_a_proven_absence_allows_another_gesture(outcome: Outcome, clear: bool, move: Move) -> None:
+    assert next_move(outcome, clear=clear) is move
 
 
 @pytest.mark.parametrize("kind", ["click", "press"])
@@ -110,6 +107,37 @@ def test_a_documented_status_is_a_rejection_but_never_an_answer_of_acceptance() 
 )
 def test_a_no_that_may_be_the_answer_to_another_copy_is_no_rejection(report: WireReport) -> None:
     assert rejection(report) is None
+
+
+CONTRACT = [Accepted.read("POST /invoices -> 303 /invoices/*"), Accepted.read("POST /orders -> 201")]
+
+
+@pytest.mark.parametrize(
+    ("report", "carried_out"),
+    [
+        (seen(fact(status=303, location="https://books.test/invoices/INV-7")), True),
+        (seen(fact(status=303, location="https://books.test/login")), False),
+        (seen(fact(status=303)), False),
+        (seen(fact(status=302, location="https://books.test/invoices/INV-7")), False),
+        (seen(fact(status=303, location="https://books.test/invoices/INV-7", declared=False)), False),
+        (seen(fact(status=303, location="https://books.test/invoices/INV-7"), armed=False), False),
+        (seen(fact(status=201)), False),
+        (NOTHING_SEEN, False),
+    ],
+)
+def test_only_the_sites_written_contract_makes_an_answer_mean_carried_out(
+    report: WireReport, carried_out: bool
+) -> None:
+    assert (acceptance(report, CONTRACT) is not None) is carried_out
+    assert acceptance(report, []) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["POST /orders", "POST /orders -> 404", "POST /orders -> 303", "POST /orders -> 201 /orders/*", "x -> 200"]
+)
+def test_a_contract_that_could_mean_anything_is_refused_when_the_site_is_declared(text: str) -> None:
+    with pytest.raises(ValueError, match="isn't a contract"):
+        Site("shop", url="https://shop.test", account="ada", accepts=[text])
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from observers import (
     absence_missing,
     already_there,
     looks_agree,
-    remembered,
     weigh,
 )
 
@@ -341,12 +340,6 @@ def test_two_looks_agree_if_they_say_the_same() -> None:
     assert not looks_agree([empty()], [blind()])
     assert not looks_agree([seen(RECORD, inv("1"))], [seen(RECORD, inv("2"))])
     assert not looks_agree([], [empty()])
-
-
-def test_what_was_seen_stays_seen_when_the_page_is_lost() -> None:
-    was = seen(TEXT, inv())
-    assert remembered([was, empty()], [blind(TEXT), blind()]) == (was, blind())
-    assert remembered([blind(TEXT)], [was]) == (was,)
 
 
 def test_an_observation_says_one_thing() -> None:

@@ -1,0 +1,61 @@
+"""Taking a run over: who keeps it, whether its last keeper is dead, and the lease that follows.
+
+A keeper on this host is judged by its process (pid and start time); one on another host only by its lease.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+
+from pydantic import TypeAdapter
+
+from browser_agent import processes
+from browser_agent.errors import InOtherHands
+from browser_agent.processes import ProcessId
+from browser_agent.records import AttemptRow
+from browser_agent.store import Lease, Store
+
+_PROCESS = TypeAdapter(ProcessId)
+
+
+def last_attempt(store: Store, run: str) -> AttemptRow | None:
+    """The run's last attempt, if there was one. Raises `UnknownName` if there is no such run."""
+    attempts = store.leases.attempts(store.leases.run(run).id)
+    return attempts[-1] if attempts else None
+
+
+def take_over(store: Store, run: str, previous: AttemptRow | None) -> Lease:
+    """Claim the run for this process, after the attempt that was seen last.
+
+    Raises:
+        InOtherHands: a living keeper has it.
+        NotAllowed: it has ended for good.
+    """
+    here = previous is not None and previous.host == socket.gethostname()
+    over = previous is not None and (previous.ended is not None or (here and not lives(previous.keeper)))
+    if previous is not None and here and not over:
+        raise InOtherHands(f"Run {run} is kept by process {json.loads(previous.keeper)['pid']}. Nothing was done.")
+    after = previous.number if previous is not None else 0
+    return store.leases.claim(run, keeper=own_process(), keeper_dead=over, after=after)
+
+
+def own_process() -> str:
+    """This process, as it is stored."""
+    return stored_process(processes.own_id())
+
+
+def stored_process(process: ProcessId) -> str:
+    """A process, as it is stored."""
+    return _PROCESS.dump_json(process).decode()
+
+
+def lives(stored: str | None) -> bool:
+    """Whether the process that was stored lives on this host."""
+    return stored is not None and processes.alive(_PROCESS.validate_json(stored))
+
+
+def end_process(stored: str | None) -> None:
+    """End the process that was stored, if it lives, and see it dead."""
+    if stored is not None and lives(stored):
+        processes.end([_PROCESS.validate_json(stored)])

@@ -1,0 +1,145 @@
+"""An attempt in a worker: it acts in its keeper's Chromium, and asks the keeper for all that is not its own to do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NoReturn
+
+from playwright.sync_api import Page, Playwright, TimeoutError
+
+from browser_agent import processes
+from browser_agent.attempt import Attempt
+from browser_agent.browser.acting import ATTACH_NEW_SECONDS, Acting
+from browser_agent.browser.chromium import Chromium
+from browser_agent.browser.deadline import DeadlinePassed
+from browser_agent.browser.held import ATTACH_SECONDS
+from browser_agent.channel import KEEPER_GONE_CODE, Channel
+from browser_agent.errors import MachineTrouble
+from browser_agent.keeping import Options
+from browser_agent.processes import ProcessId
+from browser_agent.records import AttemptRow
+from browser_agent.states import Point
+from browser_agent.store import Lease, Store
+from browser_agent.wire import WireReport
+from observers import Site
+
+
+class KeptAttempt(Attempt):
+    """One worker's go at a run.
+
+    Args:
+        store, lease, sites, options: see `Attempt`.
+        channel: the line to the keeper.
+        playwright: the worker's Playwright.
+    """
+
+    may_end = True
+
+    def __init__(  # noqa: PLR0917  # all six are what an attempt is made of
+        self,
+        store: Store,
+        lease: Lease,
+        channel: Channel,
+        playwright: Playwright,
+        sites: Mapping[str, Site],
+        options: Options,
+    ) -> None:
+        super().__init__(store, lease, sites, options)
+        self.channel = channel
+        self._playwright = playwright
+        self._kill_at = options.kill_at
+        self._chromium: Chromium | None = None
+        self.driver: ProcessId | None = None
+
+    @property
+    def acting(self) -> Acting:
+        if self._acting is not None and not self._acting.browser.is_connected():
+            self._acting = None
+        if self._acting is None:
+            self._acting = self._attached() or self._attached_anew()
+            self.store.leases.note(self.lease, page=self._acting.target)
+        return self._acting
+
+    def _attached(self) -> Acting | None:
+        """Attach to the browser; None if nothing can: a page that waits for an answer lets nobody in (measured)."""
+        held = self.channel.ask("browser")
+        self._chromium = Chromium.found(held["stored"])
+        seconds = ATTACH_NEW_SECONDS if held["new"] else ATTACH_SECONDS
+        keep, slow_mo = self.store.artifacts.keep, self.options.slow_mo_ms
+        try:
+            return Acting.attached(
+                self._playwright, self._chromium.endpoint, self._old_target(), keep, slow_mo, seconds
+            )
+        except (TimeoutError, DeadlinePassed):
+            return None
+
+    def _attached_anew(self) -> Acting:
+        self.channel.ask("end_browser")
+        acting = self._attached()
+        if acting is None:
+            raise MachineTrouble("Nothing can attach to a new browser.")
+        return acting
+
+    def fresh_page(self) -> Page:
+        acting = self.acting
+        if acting.lost:
+            acting.renew()
+            self.store.leases.note(self.lease, page=acting.target)
+        return acting.page
+
+    def session(self) -> dict[str, Any]:
+        state: dict[str, Any] = self.channel.ask("state")["state"]
+        return state
+
+    def browser_lives(self) -> bool:
+        """Whether the browser's process lives, by its pid and start time."""
+        return bool(self.channel.ask("browser_lives")["alive"])
+
+    def broken(self) -> bool:
+        driver_died = self.driver is not None and not processes.alive(self.driver)
+        acting_died = self._acting is not None and (self._acting.crashed or not self._acting.browser.is_connected())
+        return driver_died or acting_died or not self.browser_lives()
+
+    def end_browser(self) -> datetime:
+        """Have the keeper end the browser; returns when all of it was seen dead. The next use opens a new one."""
+        reply = self.channel.ask("end_browser")
+        self._acting = None
+        return datetime.fromisoformat(reply["dead_at"])
+
+    def arm(self, gesture: str, sends: str | None) -> bool:
+        return bool(self.channel.ask("arm", gesture=gesture, sends=sends)["guarded"])
+
+    def disarm(self) -> None:
+        """Have the keeper open the gate again; a page that hangs is lost with its browser."""
+        if self.channel.ask("disarm")["ended"]:
+            self._acting = None
+
+    def wire(self, gesture: str) -> WireReport:
+        return WireReport.model_validate(self.channel.ask("report", gesture=gesture)["report"])
+
+    def tell(self, kind: str, words: str, **details: Any) -> None:
+        self.channel.tell(kind=kind, words=words, details=details)
+
+    def pause(self, words: str) -> None:
+        self.channel.ask("pause", words=words)
+
+    @property
+    def stop_asked(self) -> bool:
+        return self.channel.stop_asked.is_set()
+
+    def reach(self, point: Point, number: int) -> None:
+        if self._kill_at is not None and (self._kill_at.point, self._kill_at.gesture) == (point, number):
+            self._kill_at = None
+            self.channel.ask("strike")
+
+    def keeper_gone(self) -> NoReturn:
+        """The keeper has died. End the browser first: it lets a held request go by itself (measured); then leave."""
+        if self._chromium is not None:
+            self._chromium.end()
+        os._exit(KEEPER_GONE_CODE)
+
+    def _old_target(self) -> str | None:
+        earlier: list[AttemptRow] = self.store.leases.attempts(self.lease.run)
+        return next((row.page for row in reversed(earlier) if row.page and row.number <= self.lease.attempt), None)

@@ -1,0 +1,41 @@
+"""What a site's owner has written down about an answer: "this status to that request means that it was carried out".
+
+An answer proves nothing by itself (200 pages say "error", 202 is accepted and not done, a redirect may lead to the
+login page); a written contract of the site does. This module must not know requests, pages or verdicts.
+"""
+
+import re
+from typing import NamedTuple
+
+_CONTRACT = re.compile(r"(?P<sends>[A-Z]+ /\S*) -> (?P<status>[23]\d\d)(?: (?P<location>/\S*))?")
+_REDIRECT = 300
+
+
+class Accepted(NamedTuple):
+    """A request that was carried out if it is answered so.
+
+    sends: "METHOD /path", where `*` stands for any text within a segment and `**` for any text at all.
+    status: the answer's status, 2xx or 3xx.
+    location: for 3xx, where the answer leads to, as a path with the same stars; empty for 2xx.
+    """
+
+    sends: str
+    status: int
+    location: str
+
+    @classmethod
+    def read(cls, text: str) -> "Accepted":
+        """Read "POST /orders -> 201" or "POST /invoices -> 303 /invoices/*". Raises ValueError otherwise.
+
+        A redirect without its Location would stand for the one to the login page too, and is refused.
+        """
+        found = _CONTRACT.fullmatch(text)
+        if found is None or (int(found["status"]) >= _REDIRECT) != bool(found["location"]):
+            raise ValueError(
+                f"{text!r} isn't a contract: write 'POST /orders -> 201', or 'POST /invoices -> 303 /invoices/*' "
+                "for a redirect"
+            )
+        return cls(found["sends"], int(found["status"]), found["location"] or "")
+
+    def __str__(self) -> str:
+        return f"{self.sends} -> {self.status} {self.location}".rstrip()

@@ -1,0 +1,226 @@
+"""Open runs on a page that the test owns: one gesture, one effect where the guard can work; honest where it can't."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from playwright.sync_api import Browser, Page, Playwright
+
+from browser_agent import (
+    Click,
+    ConfirmationText,
+    Gesture,
+    InOtherHands,
+    NotAllowed,
+    OutcomeUnknown,
+    Record,
+    Refused,
+    Rejected,
+    Site,
+)
+from browser_agent.browser.chromium import find_chromium
+from browser_agent.errors import Misuse
+from browser_agent.open_run import OpenRun, open_run
+from browser_agent.records import GestureRow
+from browser_agent.states import Answer, RunState
+from browser_agent.store import Said, Store
+from fixtures.books import Books
+from fixtures.proxy import FaultProxy
+
+LAUNCHED = {"guarded": ["--enable-net-benchmarking"], "unguarded": []}
+
+
+class Posted(NamedTuple):
+    number: str
+
+
+class Desk:
+    """A site behind a proxy, a page of a launched browser, and a store."""
+
+    def __init__(self, page: Page, books: Books, road: FaultProxy, folder: Path) -> None:
+        self.page, self.books, self.road = page, books, road
+        self.store = folder / "runs.db"
+        self.site = Site("books", url=road.url, account="acme", signed_in='[data-account="acme"]')
+
+    def post(self, reference: str = "R-1", *, counted: bool = True) -> Click[Posted]:
+        """Fill the form, and hand out the click that posts it."""
+        self.page.goto(self.site / "invoices/new")
+        self.page.get_by_label("Customer").fill("Contoso Ltd")
+        self.page.get_by_label("Amount").fill("380.00")
+        self.page.get_by_label("Reference").fill(reference)
+        record = Record(self.site, "invoices", key={"Reference": reference}, complete=True, reads={"number": "Number"})
+        confirmation = ConfirmationText(rf"Invoice (?P<number>\S+) posted for {reference}\b")
+        return Click(
+            self.page.get_by_role("button", name="Post"),
+            intent=f"post invoice {reference}",
+            sends="POST /invoices",
+            proof=[confirmation, *([record] if counted else [])],
+            gives=Posted,
+            settle=1.0,
+        )
+
+    def open(self, key: str | None = None) -> AbstractContextManager[OpenRun]:
+        return open_run(self.page, site=self.site, store=self.store, key=key)
+
+    def gestures(self) -> list[GestureRow]:
+        with Store(self.store) as store:
+            return store.journal.gestures(store.leases.runs()[0].id)
+
+    def state(self) -> RunState:
+        with Store(self.store) as store:
+            return store.leases.runs()[0].state
+
+
+@pytest.fixture(scope="module")
+def launch(playwright: Playwright) -> Iterator[Callable[[str], Browser]]:
+    """A browser as a test suite launches it, with the flag that the guard needs or without."""
+    known: dict[str, Browser] = {}
+
+    def launched(how: str) -> Browser:
+        if how not in known:
+            known[how] = playwright.chromium.launch(
+                executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu", *LAUNCHED[how]]
+            )
+        return known[how]
+
+    yield launched
+    for browser in known.values():
+        browser.close()
+
+
+@pytest.fixture
+def desk(request: pytest.FixtureRequest, launch: Callable[[str], Browser], tmp_path: Path) -> Iterator[Desk]:
+    context = launch(getattr(request, "param", "guarded")).new_context()
+    with Books() as books, FaultProxy(books.url) as road:
+        yield Desk(context.new_page(), books, road, tmp_path)
+        context.close()
+
+
+unguarded = pytest.mark.parametrize("desk", ["unguarded"], indirect=True)
+
+
+@pytest.mark.parametrize(("desk", "guarded"), [("guarded", True), ("unguarded", False)], indirect=["desk"])
+def test_a_gesture_is_made_once_and_proven(desk: Desk, guarded: bool) -> None:
+    with desk.open() as run:
+        made = run.make(desk.post())
+    assert made == Posted("INV-1") and [each.number for each in desk.books.invoices] == ["INV-1"]
+    (gesture,) = desk.gestures()
+    assert (str(gesture.state), gesture.guarded) == ("happened", guarded)
+    assert desk.state() is RunState.FINISHED
+    assert len(desk.page.context.pages) == 1, "the helper page was left behind"
+
+
+def test_what_the_browser_would_send_twice_is_sent_once_under_the_guard(desk: Desk) -> None:
+    desk.road.fault("drop_after_commit")
+    with desk.open() as run:
+        assert run.make(desk.post()) == Posted("INV-1")
+    assert len(desk.books.invoices) == 1 and desk.gestures()[0].guarded
+
+
+@unguarded
+def test_without_the_guard_the_second_order_of_the_browser_is_counted_and_put_to_a_person(desk: Desk) -> None:
+    desk.road.fault("drop_after_commit")
+    with pytest.raises(OutcomeUnknown), desk.open() as run:
+        run.make(desk.post())
+    assert len(desk.books.invoices) == 2, "the fault does not bite any more"
+    (gesture,) = desk.gestures()
+    assert (str(gesture.state), gesture.guarded, desk.state()) == ("asked", False, RunState.WAITING)
+
+
+@unguarded
+def test_without_the_guard_a_confirmation_alone_settles_nothing(desk: Desk) -> None:
+    with pytest.raises(OutcomeUnknown), desk.open() as run:
+        run.make(desk.post(counted=False))
+    assert len(desk.books.invoices) == 1
+
+
+def test_a_clean_no_is_raised_under_the_guard(desk: Desk) -> None:
+    desk.books.reject(422, "The period is closed.")
+    with desk.open() as run:
+        with pytest.raises(Rejected) as no:
+            run.make(desk.post())
+        assert no.value.status == 422
+    assert len(desk.books.invoices) == 0
+
+
+@unguarded
+def test_without_the_guard_a_no_may_be_the_answer_to_a_second_copy(desk: Desk) -> None:
+    desk.books.reject(422, "The period is closed.")
+    with pytest.raises(OutcomeUnknown), desk.open() as run:
+        run.make(desk.post())
+
+
+@unguarded
+def test_without_the_guard_a_refused_connection_proves_nothing(desk: Desk) -> None:
+    with pytest.raises(OutcomeUnknown), desk.open() as run:
+        gesture = desk.post()
+        desk.road.fault("refuse", "GET /*")
+        run.make(gesture)
+    assert str(desk.gestures()[0].state) == "asked"
+
+
+def test_absence_never_proves_in_a_browser_that_is_not_ours_to_end(desk: Desk) -> None:
+    desk.road.fault("drop_before_commit")
+    with pytest.raises(OutcomeUnknown), desk.open("order-17") as run:
+        run.make(desk.post())
+    assert len(desk.books.invoices) == 0 and desk.state() is RunState.WAITING
+
+
+def test_a_run_with_a_key_goes_on_after_a_persons_answer_and_makes_nothing_twice(desk: Desk) -> None:
+    desk.road.fault("gateway_502_after_commit")
+    with pytest.raises(OutcomeUnknown), desk.open("order-17") as run:
+        run.make(desk.post(counted=False))
+    with Store(desk.store) as store:
+        (question,) = store.inbox.questions(store.leases.runs()[0].id, open_only=True)
+        said = Said(Answer.HAPPENED, by="Ann", reason="it is on the list", values={"number": "INV-1"}, override=True)
+        store.inbox.answer(question.id, said)
+    with desk.open("order-17") as run:
+        assert run.make(desk.post(counted=False)) == Posted("INV-1")
+        assert run.make(desk.post("R-2")) == Posted("INV-2")
+    assert [each.reference for each in desk.books.invoices] == ["R-1", "R-2"]
+    with pytest.raises(NotAllowed), desk.open("order-17"):
+        pass
+
+
+def test_a_control_that_never_gets_ready_is_refused_and_the_code_may_go_on(desk: Desk) -> None:
+    with desk.open() as run:
+        desk.page.goto(desk.site / "invoices")
+        button: Gesture[None] = Click(
+            desk.page.get_by_role("button", name="Nowhere"),
+            intent="press what isn't there",
+            proof=[ConfirmationText("never")],
+            timeout=0.5,
+        )
+        with pytest.raises(Refused):
+            run.make(button)
+        assert run.make(desk.post()) == Posted("INV-1")
+
+
+def test_code_that_raises_leaves_a_run_that_can_be_opened_again(desk: Desk) -> None:
+    with pytest.raises(ZeroDivisionError), desk.open("order-18") as run:
+        run.make(desk.post())
+        print(1 / 0)
+    assert desk.state() is RunState.RAISED
+    with desk.open("order-18") as run:
+        assert run.make(desk.post()) == Posted("INV-1")
+    assert len(desk.books.invoices) == 1
+
+
+def test_a_run_that_is_open_is_in_other_hands(desk: Desk) -> None:
+    with desk.open("order-19"), pytest.raises(InOtherHands), desk.open("order-19"):
+        pass
+
+
+def test_a_persistent_context_is_refused_before_anything_is_written(playwright: Playwright, tmp_path: Path) -> None:
+    context = playwright.chromium.launch_persistent_context(
+        tmp_path / "profile", executable_path=find_chromium(), args=["--no-sandbox"]
+    )
+    if context.browser is None:
+        with pytest.raises(Misuse, match="persistent"), open_run(context.pages[0], store=tmp_path / "runs.db"):
+            pass
+        assert not (tmp_path / "runs.db").exists()
+    context.close()
