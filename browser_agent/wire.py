@@ -30,6 +30,7 @@ class WireFact(BaseModel):
     error: str | None = None
     by_service_worker: bool = False
     declared: bool = False  # it is the gesture's declared commit request
+    fresh: bool = True  # it left on a fresh connection, which the browser does not send a second time by itself
 
     def __str__(self) -> str:
         if self.refused is not None:
@@ -78,7 +79,8 @@ class WireReport(BaseModel):
     @property
     def guarded(self) -> bool:
         """Every write passed the gate, so the browser cannot have sent one of them twice."""
-        return self.armed and not self.workers and not any(fact.by_service_worker for fact in self.facts)
+        direct = not self.workers and not any(fact.by_service_worker for fact in self.facts)
+        return self.armed and direct and all(fact.fresh for fact in self.released)
 
 
 NOTHING_SEEN = WireReport()

@@ -1,6 +1,6 @@
-"""The keeper's side of a Chromium in a thread of its own: its gate is armed here, and the test clicks on another connection.
+"""The keeper's side of a Chromium in a thread of its own: its gate is armed here, tests click on another connection.
 
-`Guard.record` stands where a run would check its fence; it only writes down what was let go.
+Where a run would check its fence, what is let go is only written down.
 """
 
 from __future__ import annotations
