@@ -16,7 +16,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
-from playwright.async_api import BrowserContext, Error, Page, Request, WebSocket, Worker
+from playwright.async_api import BrowserContext, Error, Page, Request, WebSocket
 
 from browser_agent.browser.pause import Answer, Pause, Paused
 from browser_agent.browser.watch import Watch
@@ -25,7 +25,9 @@ from browser_agent.wire import WireReport
 
 FLUSH_SECONDS = 5.0
 PATIENCE_SECONDS = 3.0
-"""How long a write waits for the end of one that left before it."""
+"""How long a write waits for an answer to one that left before it."""
+BODY_SECONDS = 1.0
+"""How long after its head the rest of such an answer may take; a page that never reads it never tells its end."""
 CAN_FLUSH = "() => Boolean(globalThis.chrome?.benchmarking?.closeConnections)"
 FLUSH = """() => {
   if (!globalThis.chrome?.benchmarking?.closeConnections) return false;
@@ -60,9 +62,8 @@ class Gate:
         self._still = asyncio.Event()  # clear while a write leaves: no read may leave a used connection for it
         self._still.set()
         self._under_way: dict[Paused, asyncio.Event] = {}
-        pause.tell(self._came, self._ended)
+        pause.tell(self._came, self._ended, self._worker_made)
         context.on("page", self._watch_page)
-        context.on("serviceworker", self._watch_worker)
         context.on("requestfinished", self._finished)
         context.on("requestfailed", self._failed)
         for page in context.pages:
@@ -182,8 +183,7 @@ class Gate:
             answered, over = False, True
             if watch is not None:
                 watch.note(paused, error=how)
-        if over:
-            self._is_over(paused)
+        asyncio.get_running_loop().call_later(0 if over else BODY_SECONDS, self._is_over, paused)
         await self._pause.let_go(paused)
         if answered and watch is not None:
             await self._reach(Point.ANSWERED, watch.gesture)
@@ -212,7 +212,7 @@ class Gate:
     def _watch_page(self, page: Page) -> None:
         page.on("websocket", self._watch_socket)
 
-    def _watch_worker(self, worker: Worker) -> None:
+    def _worker_made(self) -> None:
         if self._current is not None:
             self._current.workers += 1
 
