@@ -106,7 +106,7 @@ class HeldBrowser:
         return await self.gate.arm(gesture, sends)
 
     async def disarm(self) -> bool:
-        """Open the gate; False if a page hangs, so that the gate cannot be taken down."""
+        """Open the gate; False if the browser does not answer."""
         return await _within(DISARM_SECONDS, _true_after(self.gate.disarm())) is True
 
     async def dismiss_dialogs(self) -> None:
