@@ -30,12 +30,14 @@ from browser_agent.holding import Holding
 from browser_agent.keeping import BEAT_SECONDS, OPEN_TASK, Ended, Event, KillAt, Options, Tell
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow
+from browser_agent.sealing import SealBroken
 from browser_agent.states import Point, QuestionKind, RunState
 from browser_agent.store import LEASE_SECONDS, RELEASE_SECONDS, Asked, Lease, Store
 from browser_agent.striking import strike
 
 __all__ = ["Ended", "Event", "KillAt", "Options", "keep", "look"]
 
+SESSION = "session"
 WATCH_SECONDS = 0.5
 STOPPED_SECONDS = 5.0
 """How long a worker may be stopped (SIGSTOP) before it is ended and followed by another."""
@@ -102,7 +104,10 @@ class _Keeper:
     async def _hold_and_work(self, previous: AttemptRow | None) -> None:
         async with async_playwright() as playwright:
             folder = self._store.path.with_suffix(".browsers")
-            self._holding = Holding(playwright, folder, self._run, self._options, self._release, self._reach)
+            session = await asyncio.to_thread(self._last_session)
+            self._holding = Holding(
+                playwright, folder, self._run, self._options, self._release, self._reach, session, self._remember
+            )
             await self._first_browser(previous)
             beats = asyncio.create_task(self._beat())
             try:
@@ -222,6 +227,21 @@ class _Keeper:
         known = {name: stored_process(process) for name, process in facts.items() if process is not None}
         await asyncio.to_thread(self._store.leases.note, self._lease, **known)
         return {}
+
+    # the session
+
+    def _last_session(self) -> dict[str, Any]:
+        """The session that an earlier keeper has left, if there is a key for it."""
+        if not self._store.checkpoints.sealed:
+            self._say("session", "The session is kept in memory only, since there is no key: browser-agent key --new.")
+        try:
+            return self._store.checkpoints.last(self._run, SESSION) or {}
+        except SealBroken as broken:
+            self._say("session", f"The session of the last attempt is lost: {broken}")
+            return {}
+
+    async def _remember(self, state: dict[str, Any]) -> None:
+        await asyncio.to_thread(self._store.checkpoints.keep, self._lease, SESSION, state)
 
     # at the wire
 

@@ -11,9 +11,9 @@ import shutil
 from collections.abc import Awaitable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from playwright.async_api import Browser, BrowserContext, Dialog, Error, Page, Playwright
+from playwright.async_api import Browser, BrowserContext, Dialog, Error, Page, Playwright, StorageState
 
 from browser_agent.browser.chromium import Chromium, ChromiumSilent, close_page_by_port
 from browser_agent.browser.gate import Gate, Reach, Release
@@ -51,7 +51,7 @@ class HeldBrowser:
         release: Release,
         reach: Reach,
     ) -> HeldBrowser:
-        """A new Chromium with a new profile, given the cookies of `state`.
+        """A new Chromium with a new profile, given the session `state`.
 
         Raises:
             ChromiumNotFound, ChromiumDidNotStart: see `Chromium.start`.
@@ -61,9 +61,14 @@ class HeldBrowser:
         if held is None:
             await asyncio.to_thread(chromium.end)
             raise ChromiumSilent("The new Chromium started, but nothing could attach to it.")
-        await held._context.add_cookies(state.get("cookies", []))
-        held._last_state = state
+        await held._restore(state)
         return held
+
+    async def _restore(self, state: dict[str, Any]) -> None:
+        """Give the new browser the cookies and storage of an earlier one."""
+        if state:
+            await self._context.set_storage_state(cast(StorageState, state))
+        self._last_state = state
 
     @classmethod
     async def attach(
