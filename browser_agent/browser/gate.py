@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 
 from playwright.async_api import BrowserContext, Error, Page, Request, Response, Route, WebSocket, Worker
 
+from browser_agent.browser.netlog import NetworkLog, Span
 from browser_agent.sends import matches_request
 from browser_agent.states import Point
 from browser_agent.wire import SAFE_METHODS, WireFact, WireReport
@@ -43,6 +44,7 @@ class _Watch:
 
     gesture: str
     sends: str | None
+    span: Span | None = None
     armed: bool = True
     sockets: int = 0
     workers: int = 0
@@ -55,7 +57,14 @@ class _Watch:
     def holds(self, request: Request) -> bool:
         return request.method not in SAFE_METHODS or self.is_declared(request)
 
+    @property
+    def pending(self) -> bool:
+        """Whether something that was let go waits for its answer."""
+        return any(fact.released and fact.status is None and fact.error is None for fact in self.facts.values())
+
     def note(self, request: Request, **facts: object) -> None:
+        if self.span is not None:
+            self.span.doubt()
         self.facts[request] = self.facts[request].model_copy(update=facts)
 
 
@@ -67,10 +76,13 @@ class Gate:
         helper: a page of that context that nothing acts on; pooled connections are closed from it. May be replaced.
         release: see `Release`.
         reach: see `Reach`.
+        log: the browser's network log, if one is kept.
     """
 
-    def __init__(self, context: BrowserContext, helper: Page, release: Release, reach: Reach) -> None:
-        self._context, self._release, self._reach = context, release, reach
+    def __init__(
+        self, context: BrowserContext, helper: Page, release: Release, reach: Reach, log: NetworkLog | None = None
+    ) -> None:
+        self._context, self._release, self._reach, self._log = context, release, reach, log
         self.helper = helper
         self._watches: dict[str, _Watch] = {}
         self._current: _Watch | None = None
@@ -88,7 +100,8 @@ class Gate:
         if not await self._flush():
             return False
         self._refusing = None
-        watch = _Watch(gesture, sends, sockets=len(self._sockets), workers=len(self._context.service_workers))
+        span = await self._log.span(self.helper) if self._log is not None else None
+        watch = _Watch(gesture, sends, span, sockets=len(self._sockets), workers=len(self._context.service_workers))
         self._current = self._watches[gesture] = watch
         await self._context.route(_EVERYTHING, self._on_request)
         return True
@@ -104,6 +117,11 @@ class Gate:
         """From now on let nothing go: the worker is dead, or the run is in other hands."""
         self._refusing = because
 
+    async def catch_up(self) -> None:
+        """Read the network log up to now, so that the reports can say what is not in it."""
+        if self._log is not None:
+            await self._log.catch_up(self.helper)
+
     def reports(self) -> dict[str, WireReport]:
         """What was seen, gesture by gesture."""
         return {gesture: self._report(watch) for gesture, watch in self._watches.items()}
@@ -116,6 +134,8 @@ class Gate:
             workers=watch.workers,
             declared=watch.sends is not None,
             reads=watch.reads,
+            restarts=watch.span.restarts(pending=watch.pending) if watch.span is not None else None,
+            resent=watch.span.resent if watch.span is not None else (),
         )
 
     async def _on_request(self, route: Route) -> None:
