@@ -105,7 +105,7 @@ class WireReport(BaseModel):
 
     @property
     def sent_once(self) -> bool:
-        """No write can have been sent twice by the browser: guarded or zero restarts in its log, and never a restart."""
+        """No write can have been sent twice by the browser: guarded or zero restarts in its log, never a restart."""
         return self._direct and not self.restarts and (self.armed or self.restarts == 0)
 
     @property

@@ -33,7 +33,7 @@ class HeldBrowser:
     """One Chromium with the keeper's connection and gate."""
 
     def __init__(self, chromium: Chromium, browser: Browser, gate: Gate, log: NetworkLog | None) -> None:
-        self.chromium, self._browser, self.gate, self._log = chromium, browser, gate, log
+        self.chromium, self._browser, self.gate, self.log = chromium, browser, gate, log
         self._context = browser.contexts[0]
         self._dialogs: list[Dialog] = []
         self._last_state: dict[str, Any] = {}
@@ -144,8 +144,8 @@ class HeldBrowser:
         self.gate.refuse("the browser was ended")
         await asyncio.to_thread(self.chromium.end)
         dead_at = datetime.now(UTC)
-        if self._log is not None:
-            self._log.close()
+        if self.log is not None:
+            self.log.close()
         await _within(STATE_SECONDS, self._browser.close())
         await asyncio.to_thread(shutil.rmtree, self.chromium.profile, ignore_errors=True)
         return dead_at

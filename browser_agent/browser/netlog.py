@@ -41,6 +41,7 @@ _CONSTANTS = b'{"constants":'
 _START = "URL_REQUEST_START_JOB"
 _RESTART = "HTTP_TRANSACTION_RESTART_AFTER_ERROR"
 _RESTARTS = "HTTP_TRANSACTION_RESTART_"
+_ANSWERS = {_RESTART: "answered 408", f"{_RESTARTS}MISDIRECTED_REQUEST": "answered 421"}
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class _Legend:
     """What the numbers of a log mean; they differ between versions, and stand at the log's beginning."""
 
     start: int
-    restarts: frozenset[int]
+    restarts: Mapping[int, str]
     begin: int
     end: int
     errors: Mapping[int, str]
@@ -64,7 +65,7 @@ class _Legend:
                 return None
             return cls(
                 start=int(types[_START]),
-                restarts=frozenset(int(number) for name, number in types.items() if name.startswith(_RESTARTS)),
+                restarts={int(number): name for name, number in types.items() if name.startswith(_RESTARTS)},
                 begin=int(phases["PHASE_BEGIN"]),
                 end=int(phases["PHASE_END"]),
                 errors={int(number): name for name, number in constants["netError"].items()},
@@ -79,18 +80,19 @@ class _Legend:
         numbers = "|".join(str(number) for number in (self.start, *self.restarts))
         return re.compile(rf'"type":\s*(?:{numbers})\b'.encode())
 
-    def error(self, params: Mapping[str, Any]) -> str:
-        """Why a request was sent again; an answer's status stands where an error's number would (408)."""
+    def error(self, kind: int, params: Mapping[str, Any]) -> str:
+        """Why a request was sent again: the error of its connection, or the answer that it had (no error: measured)."""
         number = params.get("net_error")
         if number is None:
-            return "misdirected request"
-        return f"net::{self.errors[number]}" if number in self.errors else f"status {number}"
+            return _ANSWERS.get(self.restarts[kind], self.restarts[kind])
+        return f"net::{self.errors[number]}" if number in self.errors else f"net error {number}"
 
 
 class Reading:
     """What has been read of a log so far. Takes it in portions of any size; nothing that it holds can make it raise.
 
     Attributes:
+        size: bytes read.
         begun: how many writes have begun.
         holes: how often something was lost, so that what is not there may have been: a line that cannot be read, or the
             log of a network service that died.
@@ -98,6 +100,7 @@ class Reading:
     """
 
     def __init__(self) -> None:
+        self.size = 0
         self.begun = 0
         self.holes = 0
         self.expected: set[str] = set()
@@ -109,6 +112,7 @@ class Reading:
 
     def feed(self, text: bytes) -> None:
         """Read on. A last line without its end waits for the rest."""
+        self.size += len(text)
         *lines, self._half = (self._half + text).split(b"\n")
         if len(self._half) > LONGEST_LINE:
             self._half = b""  # what is left of it cannot be read, and is a hole by that
@@ -134,7 +138,7 @@ class Reading:
         try:
             event = json.loads(line.strip().removesuffix(b","))
             self._event(event, event["type"], event["source"]["id"], event.get("params", {}))
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             self.holes += 1
 
     def _event(self, event: Mapping[str, Any], kind: int, source: int, params: Mapping[str, Any]) -> None:
@@ -147,7 +151,9 @@ class Reading:
         elif kind in legend.restarts and source in self._writes:
             ordinal, method, address = self._writes[source]
             at = datetime.fromtimestamp((int(event["time"]) + legend.offset_ms) / 1000, UTC)
-            self._restarts.append((ordinal, Restart(method=method, address=address, error=legend.error(params), at=at)))
+            self._restarts.append(
+                (ordinal, Restart(method=method, address=address, error=legend.error(kind, params), at=at))
+            )
 
     def _started(self, source: int, method: str, url: str) -> None:
         """A request begins, or goes on after a redirect, perhaps by another method."""
