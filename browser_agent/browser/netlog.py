@@ -205,7 +205,7 @@ class NetworkLog:
         await self.catch_up(page)
         if self._span is not None:
             self._span.until = self.reading.begun
-        self._span = Span(self, known=self.read_to_the_end)
+        self._span = Span(self, known=self.read_to_the_end and not self.closed)
         return self._span
 
     async def catch_up(self, page: Page) -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from playwright.async_api import Page
 
-from browser_agent.browser.netlog import LONGEST_LINE, MARK_ADDRESS, Reading
+from browser_agent.browser import netlog
+from browser_agent.browser.netlog import LONGEST_LINE, MARK_ADDRESS, NetworkLog, Reading, Span
 
 OFFSET_MS = 1_795_000_000_000
 SITE = "http://ann:pass@books.example/invoices?reference=hunter2&hunter2"
@@ -197,3 +203,120 @@ def test_a_log_that_begins_anew_is_a_hole_and_its_sources_are_new() -> None:
 @given(st.lists(st.binary(max_size=200)))
 def test_nothing_that_is_in_a_log_makes_it_raise(portions: list[bytes]) -> None:
     read(head(), *portions, b"\n", b'{"constants":{}\n', *portions)
+
+
+class Browser:
+    """Writes into the pipe what a browser would; its page sets marks, unless it hangs."""
+
+    def __init__(self, log: NetworkLog) -> None:
+        self.log, self.hangs = log, False
+        self.page = cast(Page, self)
+        self.write(head())
+
+    def write(self, *lines: bytes) -> None:
+        with self.log.path.open("wb", buffering=0) as pipe:
+            pipe.write(b"".join(lines))
+
+    async def evaluate(self, script: str, address: str) -> None:
+        if not self.hangs:
+            self.write(start(9, "GET", address))
+
+
+Story = Callable[[Browser, Span], Coroutine[Any, Any, None]]
+
+
+def counted(folder: Path, story: Story, *, pending: bool = False) -> int | None:
+    """How many restarts are said of a gesture after the story, in a loop of its own."""
+
+    async def tell() -> int | None:
+        browser = Browser(NetworkLog.open(folder / "profile"))
+        span = await browser.log.span(browser.page)
+        await story(browser, span)
+        said = span.restarts(pending=pending)
+        browser.log.close()
+        return said
+
+    with ThreadPoolExecutor(1) as thread:  # Playwright may have a loop in this one
+        return thread.submit(lambda: asyncio.run(tell())).result()
+
+
+async def nothing(browser: Browser, span: Span) -> None:
+    """Nothing happens."""
+
+
+async def answer_came(browser: Browser, span: Span) -> None:
+    browser.write(start(1), answered(1))
+    span.doubt()
+
+
+async def answer_was_read(browser: Browser, span: Span) -> None:
+    await answer_came(browser, span)
+    await browser.log.catch_up(browser.page)
+
+
+async def page_hangs(browser: Browser, span: Span) -> None:
+    browser.hangs = True
+    await answer_was_read(browser, span)
+
+
+async def line_was_lost(browser: Browser, span: Span) -> None:
+    browser.write(b'{"type":249}\n')
+    await answer_was_read(browser, span)
+
+
+async def network_service_died(browser: Browser, span: Span) -> None:
+    browser.write(start(1), head())
+    await browser.log.catch_up(browser.page)
+
+
+async def sent_again(browser: Browser, span: Span) -> None:
+    browser.write(start(1), restart(1))
+    await page_hangs(browser, span)
+
+
+async def browser_ended(browser: Browser, span: Span) -> None:
+    await answer_was_read(browser, span)
+    browser.log.close()
+    await browser.log.catch_up(browser.page)
+
+
+@pytest.mark.parametrize(
+    ("story", "said"),
+    [
+        (nothing, 0),
+        (answer_came, None),
+        (answer_was_read, 0),
+        (page_hangs, None),
+        (line_was_lost, None),
+        (network_service_died, None),
+        (sent_again, 1),
+        (browser_ended, 0),
+    ],
+)
+def test_zero_restarts_are_said_only_of_a_log_that_was_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, story: Story, said: int | None
+) -> None:
+    monkeypatch.setattr(netlog, "MARK_SECONDS", 0.2 if story in (page_hangs, sent_again) else 20.0)
+    assert counted(tmp_path, story) == said
+
+
+def test_what_was_under_way_when_the_browser_ended_may_have_been_sent_again(tmp_path: Path) -> None:
+    assert counted(tmp_path, answer_was_read, pending=True) == 0
+    assert counted(tmp_path, browser_ended, pending=True) is None
+
+
+def test_what_was_left_in_the_pipe_by_an_ended_browser_is_read(tmp_path: Path) -> None:
+    async def ends_with_a_restart(browser: Browser, span: Span) -> None:
+        browser.write(start(1), restart(1))
+        browser.log.close()
+
+    assert counted(tmp_path, ends_with_a_restart) == 1
+
+
+def test_a_log_that_was_not_read_when_the_gesture_began_says_nothing(tmp_path: Path) -> None:
+    async def begins_unread(browser: Browser, span: Span) -> None:
+        browser.log.close()
+        later = await browser.log.span(browser.page)
+        assert later.restarts(pending=False) is None
+
+    assert counted(tmp_path, begins_unread) == 0
