@@ -99,6 +99,7 @@ class Holding:
             return {"dead_at": datetime.now(UTC).isoformat()}
         self._held.gate.refuse("the browser is being ended")
         self._session = await self._held.state()
+        await self._held.gate.catch_up()
         dead_at = await self._held.end()
         self._reports.update(self._held.gate.reports())
         return {"dead_at": dead_at.isoformat()}
@@ -124,6 +125,8 @@ class Holding:
 
     async def report(self, gesture: str) -> Message:
         """What the gate saw of a gesture, in this keeper's life."""
+        if self._held is not None:
+            await self._held.gate.catch_up()
         reports = {**self._reports, **(self._held.gate.reports() if self._held is not None else {})}
         report = reports.get(gesture, NOTHING_SEEN)
         return {"report": report.model_dump(mode="json")}
@@ -149,4 +152,5 @@ class Holding:
             state=state,
             release=self._release,
             reach=self._reach,
+            netlog=self._options.netlog,
         )

@@ -59,6 +59,7 @@ class Options:
         kill_at: see `KillAt`.
         only_look: look once at the open question and at nothing else; no step is run.
         chromium: extra arguments for Chromium.
+        netlog: read Chromium's network log, so that a write that it sent again by itself is seen.
     """
 
     headed: bool = False
@@ -69,6 +70,7 @@ class Options:
     kill_at: KillAt | None = None
     only_look: bool = False
     chromium: tuple[str, ...] = ()
+    netlog: bool = False
 
 
 @dataclass(frozen=True)

@@ -277,7 +277,7 @@ class Making:
         """It is settled; open the gate, and add the picture after it, what changed, and what the wire said."""
         wire = self.attempt.wire(row.id)
         self.attempt.disarm()
-        facts: dict[str, Any] = {"wire": wire.model_dump_json() if wire.facts else None}
+        facts: dict[str, Any] = {"wire": wire.model_dump_json() if wire.facts or wire.restarts else None}
         taken = self.attempt.acting.picture()
         if isinstance(taken, Picture):
             facts["after"] = taken.kept

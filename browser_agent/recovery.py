@@ -253,7 +253,7 @@ class Recovery:
             self._attempt.store.journal.note(self._attempt.lease, self._row.id, after=taken.kept)
 
     def _note_wire(self, wire: WireReport) -> None:
-        if wire.facts:
+        if wire.facts or wire.restarts:
             self._attempt.store.journal.note(self._attempt.lease, self._row.id, wire=wire.model_dump_json())
 
     def _move(self, state: GestureState, **facts: Any) -> GestureRow:

@@ -23,6 +23,7 @@ from browser_agent.errors import Misuse, UnknownName
 from browser_agent.records import AttemptRow, GestureRow, ObservationRow, QuestionRow, StepRow
 from browser_agent.states import GestureState
 from browser_agent.store import Store
+from browser_agent.wire import restarts_in_words
 
 _G = GestureState
 
@@ -75,6 +76,7 @@ class Made:
     after: Shot
     change: str
     wire: Sequence[Mapping[str, Any]]
+    resent: Sequence[str]
     released: Sequence[str]
     looks: Sequence[Look]
     questions: Sequence[Mapping[str, Any]]
@@ -184,6 +186,7 @@ class _Gestures:
             after=self._shot(row.after, "after", _corners(change.get("box")), "changed"),
             change=f"{change['ratio']:.1%} of the picture changed" if "ratio" in change else "",
             wire=json.loads(row.wire or "{}").get("facts", []),
+            resent=restarts_in_words(row.wire),
             released=[
                 f"{_clock(let_go.at)} {let_go.method} {let_go.address}"
                 for let_go in self._store.journal.releases(row.id)

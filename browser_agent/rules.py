@@ -90,14 +90,14 @@ def nothing_left(report: WireReport) -> bool:
     Holds only for a report that is read AFTER the browser was seen dead: what was let go while it was being ended
     counts. Where the commit request is not declared, a GET that passed unheld may have been it.
     """
-    unseen = report.sockets or report.workers or (report.reads and not report.declared)
+    unseen = report.sockets or report.workers or report.restarts or (report.reads and not report.declared)
     return report.armed and not report.released and not unseen
 
 
 def _declared_alone(report: WireReport) -> WireFact | None:
-    """The declared commit request, if it is the only one of its kind that was seen at all, and went out guarded."""
+    """The declared commit request, if it is the only one of its kind that was seen at all, and went out once."""
     declared = [fact for fact in report.facts if fact.declared]
-    return declared[0] if report.guarded and len(declared) == 1 and declared[0].released else None
+    return declared[0] if report.sent_once and len(declared) == 1 and declared[0].released else None
 
 
 def rejection(report: WireReport, documented: Sequence[int] = ()) -> WireFact | None:

@@ -5,6 +5,8 @@ Addresses keep scheme, host and path; bodies, cookies and query values are never
 
 from __future__ import annotations
 
+import json
+
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -43,12 +45,31 @@ class WireFact(BaseModel):
         return f"{self.method} {self.address}: {ended}"
 
 
+class Restart(BaseModel):
+    """One request that the browser sent a second time by itself, as its network log tells.
+
+    `error` = why, in the browser's words: how the first one's connection ended, or what it was answered.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    method: str
+    address: str
+    error: str
+    at: AwareDatetime
+
+    def __str__(self) -> str:
+        return f"the browser sent {self.method} {self.address} again by itself ({self.error})"
+
+
 class WireReport(BaseModel):
     """All that the keeper knows of one gesture's writes.
 
     `armed` = the gate stood from before the input until this report was made, in one keeper's life. `sockets` and
     `workers` = WebSockets and service workers that were there at any time since, by which something could have left
     unseen. `declared` = the gesture names its commit request; `reads` = pages and data that were fetched unheld since.
+    `resent` = writes since, which the network log says were sent again by the browser; `restarts` = how often, None if
+    no log was kept, or not all of it could be read.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -59,6 +80,8 @@ class WireReport(BaseModel):
     workers: int = 0
     declared: bool = False
     reads: int = 0
+    restarts: int | None = None
+    resent: tuple[Restart, ...] = ()
 
     @property
     def released(self) -> tuple[WireFact, ...]:
@@ -78,7 +101,23 @@ class WireReport(BaseModel):
     @property
     def guarded(self) -> bool:
         """Every write passed the gate, so the browser cannot have sent one of them twice."""
-        return self.armed and not self.workers and not any(fact.by_service_worker for fact in self.facts)
+        return self.armed and self._direct
+
+    @property
+    def sent_once(self) -> bool:
+        """No write can have been sent twice by the browser: guarded or zero restarts in its log, never a restart."""
+        return self._direct and not self.restarts and (self.armed or self.restarts == 0)
+
+    @property
+    def _direct(self) -> bool:
+        """No service worker stood between the page and the wire."""
+        return not self.workers and not any(fact.by_service_worker for fact in self.facts)
+
+
+def restarts_in_words(stored: str | None) -> list[str]:
+    """What a stored report, perhaps of an older version, says of requests that were sent again."""
+    report = json.loads(stored or "{}")
+    return [str(Restart.model_validate(restart)) for restart in report.get("resent", ())]
 
 
 NOTHING_SEEN = WireReport()

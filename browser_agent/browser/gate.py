@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 from playwright.async_api import BrowserContext, Error, Page, Request, Response, Route, WebSocket, Worker
 
+from browser_agent.browser.netlog import NetworkLog
 from browser_agent.browser.watch import Watch
 from browser_agent.states import Point
 from browser_agent.wire import WireReport
@@ -40,10 +41,13 @@ class Gate:
         helper: a page of that context that nothing acts on; pooled connections are closed from it. May be replaced.
         release: see `Release`.
         reach: see `Reach`.
+        log: the browser's network log, if one is kept.
     """
 
-    def __init__(self, context: BrowserContext, helper: Page, release: Release, reach: Reach) -> None:
-        self._context, self._release, self._reach = context, release, reach
+    def __init__(
+        self, context: BrowserContext, helper: Page, release: Release, reach: Reach, log: NetworkLog | None = None
+    ) -> None:
+        self._context, self._release, self._reach, self._log = context, release, reach, log
         self.helper = helper
         self._watches: dict[str, Watch] = {}
         self._current: Watch | None = None
@@ -61,7 +65,8 @@ class Gate:
         if not await self._flush():
             return False
         self._refusing = None
-        watch = Watch(gesture, sends, sockets=len(self._sockets), workers=len(self._context.service_workers))
+        span = await self._log.span(self.helper) if self._log is not None else None
+        watch = Watch(gesture, sends, sockets=len(self._sockets), workers=len(self._context.service_workers), span=span)
         self._current = self._watches[gesture] = watch
         await self._context.route(EVERYTHING, self._on_request)
         return True
@@ -76,6 +81,11 @@ class Gate:
     def refuse(self, because: str) -> None:
         """From now on let nothing go: the worker is dead, or the run is in other hands."""
         self._refusing = because
+
+    async def catch_up(self) -> None:
+        """Read the network log up to now, so that the reports can say what is not in it."""
+        if self._log is not None:
+            await self._log.catch_up(self.helper)
 
     def reports(self) -> dict[str, WireReport]:
         """What was seen, gesture by gesture."""

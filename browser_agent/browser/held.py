@@ -17,6 +17,7 @@ from playwright.async_api import Browser, BrowserContext, Dialog, Error, Page, P
 
 from browser_agent.browser.chromium import Chromium, ChromiumSilent, close_page_by_port
 from browser_agent.browser.gate import Gate, Reach, Release
+from browser_agent.browser.netlog import NetworkLog
 
 T = TypeVar("T")
 
@@ -31,8 +32,8 @@ HELPER_ADDRESS = "about:blank#browser-agent"
 class HeldBrowser:
     """One Chromium with the keeper's connection and gate."""
 
-    def __init__(self, chromium: Chromium, browser: Browser, gate: Gate) -> None:
-        self.chromium, self._browser, self.gate = chromium, browser, gate
+    def __init__(self, chromium: Chromium, browser: Browser, gate: Gate, log: NetworkLog | None) -> None:
+        self.chromium, self._browser, self.gate, self.log = chromium, browser, gate, log
         self._context = browser.contexts[0]
         self._dialogs: list[Dialog] = []
         self._last_state: dict[str, Any] = {}
@@ -50,17 +51,25 @@ class HeldBrowser:
         state: dict[str, Any],
         release: Release,
         reach: Reach,
+        netlog: bool = False,
     ) -> HeldBrowser:
-        """A new Chromium with a new profile, given the session `state`.
+        """A new Chromium with a new profile, given the session `state`; with `netlog`, its network log is read.
 
         Raises:
             ChromiumNotFound, ChromiumDidNotStart: see `Chromium.start`.
+            OSError: see `NetworkLog.open`.
         """
-        chromium = await asyncio.to_thread(Chromium.start, profile, headless=not headed, extra=extra)
-        held = await cls.attach(playwright, chromium, release=release, reach=reach)
-        if held is None:
-            await asyncio.to_thread(chromium.end)
-            raise ChromiumSilent("The new Chromium started, but nothing could attach to it.")
+        log, held = NetworkLog.open(profile) if netlog else None, None
+        arguments = (*extra, log.argument) if log is not None else extra
+        try:
+            chromium = await asyncio.to_thread(Chromium.start, profile, headless=not headed, extra=arguments)
+            held = await cls.attach(playwright, chromium, release=release, reach=reach, log=log)
+            if held is None:
+                await asyncio.to_thread(chromium.end)
+                raise ChromiumSilent("The new Chromium started, but nothing could attach to it.")
+        finally:
+            if held is None and log is not None:
+                log.close()
         await held._restore(state)
         return held
 
@@ -72,16 +81,25 @@ class HeldBrowser:
 
     @classmethod
     async def attach(
-        cls, playwright: Playwright, chromium: Chromium, *, release: Release, reach: Reach
+        cls,
+        playwright: Playwright,
+        chromium: Chromium,
+        *,
+        release: Release,
+        reach: Reach,
+        log: NetworkLog | None = None,
     ) -> HeldBrowser | None:
-        """The keeper's own connection to a living Chromium; None if it cannot be attached to."""
+        """The keeper's own connection to a living Chromium; None if it cannot be attached to.
+
+        `log` has been read from Chromium's start on; of a Chromium that another keeper has started there is none.
+        """
         try:
             browser = await playwright.chromium.connect_over_cdp(chromium.endpoint, timeout=ATTACH_SECONDS * 1000)
             context = browser.contexts[0]
             helper = await _helper_page(context)
         except (Error, IndexError):
             return None
-        return cls(chromium, browser, Gate(context, helper, release, reach))
+        return cls(chromium, browser, Gate(context, helper, release, reach, log), log)
 
     async def remember_state(self) -> None:
         """Read cookies and storage, while the pages answer: before a gesture."""
@@ -126,6 +144,8 @@ class HeldBrowser:
         self.gate.refuse("the browser was ended")
         await asyncio.to_thread(self.chromium.end)
         dead_at = datetime.now(UTC)
+        if self.log is not None:
+            self.log.close()
         await _within(STATE_SECONDS, self._browser.close())
         await asyncio.to_thread(shutil.rmtree, self.chromium.profile, ignore_errors=True)
         return dead_at

@@ -13,6 +13,7 @@ from browser_agent.cli.exits import Exit
 from browser_agent.cli.opening import AsJson, Desk, RunId, StorePath, open_desk
 from browser_agent.cli.plain import loaded, one_line, values_in_words
 from browser_agent.records import GestureRow, StepRow
+from browser_agent.wire import restarts_in_words
 
 
 def runs(store: StorePath = None, as_json: AsJson = False) -> Exit:
@@ -155,6 +156,8 @@ def _show_step(desk: Desk, step: StepRow, gestures: list[GestureRow]) -> None:
         desk.screen.say(
             f"       {gesture.kind} (attempt {gesture.attempt}): {one_line(gesture.words)}: {states}{known}"
         )
+        for restart in restarts_in_words(gesture.wire):
+            desk.screen.say(f"       at the wire: {one_line(restart)}")
 
 
 _FIRST = ("seq", "at", "kind", "run", "monotonic", "attempt")

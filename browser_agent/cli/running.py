@@ -24,6 +24,14 @@ KeepLooking = Annotated[
     float,
     typer.Option("--keep-looking", metavar="SECONDS", min=0, help="How long an open question looks again by itself."),
 ]
+Netlog = Annotated[
+    bool,
+    typer.Option(
+        "--netlog",
+        help="Note each write that Chromium sends again by itself. Costs reading some 3 MB a minute, never on disk, "
+        "which hold full addresses; only restarts are kept, without their query.",
+    ),
+]
 KillAtText = Annotated[
     str | None,
     typer.Option(
@@ -51,6 +59,7 @@ def run(
     slow_mo: SlowMo = 0,
     pause_before_gesture: Pause = False,
     keep_looking: KeepLooking = 60,
+    netlog: Netlog = False,
     kill_at: KillAtText = None,
     key: Annotated[
         str | None,
@@ -66,7 +75,7 @@ def run(
 
     Example:  browser-agent run invoices.py day=2026-11-30 --site books=http://127.0.0.1:8001 --headed
     """
-    options = display(headed, slow_mo, pause_before_gesture, keep_looking, kill_at)
+    options = display(headed, slow_mo, pause_before_gesture, keep_looking, kill_at, netlog=netlog)
     found = load_task(file)
     given = parse_arguments(found, named_values(arguments or [], "an argument of the task"))  # before a store is made
     desk = open_desk(store, as_json, new=True)
@@ -81,6 +90,7 @@ def resume(
     slow_mo: SlowMo = 0,
     pause_before_gesture: Pause = False,
     keep_looking: KeepLooking = 60,
+    netlog: Netlog = False,
     kill_at: KillAtText = None,
     store: StorePath = None,
     as_json: AsJson = False,
@@ -91,12 +101,14 @@ def resume(
 
     Example:  browser-agent resume last
     """
-    options = display(headed, slow_mo, pause_before_gesture, keep_looking, kill_at)
+    options = display(headed, slow_mo, pause_before_gesture, keep_looking, kill_at, netlog=netlog)
     desk = open_desk(store, as_json)
     return go_on(desk, desk.run(name), options)
 
 
-def display(headed: bool, slow_mo: float, pause: bool, keep_looking: float, kill_at: str | None) -> Options:
+def display(
+    headed: bool, slow_mo: float, pause: bool, keep_looking: float, kill_at: str | None, *, netlog: bool = False
+) -> Options:
     """How the run is kept. Raises Misuse for a point that is none."""
     return Options(
         headed=headed,
@@ -104,6 +116,7 @@ def display(headed: bool, slow_mo: float, pause: bool, keep_looking: float, kill
         pause_before_gesture=pause,
         keep_looking_seconds=keep_looking,
         kill_at=KillAt.parse(kill_at) if kill_at else None,
+        netlog=netlog,
     )
 
 

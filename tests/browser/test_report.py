@@ -72,7 +72,12 @@ class Story:
         """It happened, proven by a confirmation and a record."""
         after = self.store.artifacts.keep(picture(f"{shipment}\nNordwind\n120.00", done=True), "image/webp")
         fact = {"method": "POST", "address": "http://127.0.0.1:8001/invoices", "released": True, "status": 303}
-        wire = {"armed": True, "facts": [{**fact, "location": f"/invoices/{number}", "declared": True}]}
+        again = {**fact, "at": NOON.isoformat(), "error": "net::ERR_EMPTY_RESPONSE"}
+        wire = {
+            "armed": True,
+            "facts": [{**fact, "location": f"/invoices/{number}", "declared": True}],
+            "resent": [{name: again[name] for name in ("method", "address", "at", "error")}],
+        }
         change = {"ratio": 0.071, "box": [40, 380, 700, 424]}
         seen = {"observer": "ConfirmationText", "sight": "seen", "fresh": False}
         ids = self.look(gesture, {**seen, "matches": [match(number)], "evidence": [text(f"Invoice {number} posted")]})
@@ -170,6 +175,12 @@ def test_a_reviewer_sees_the_changes_and_what_proves_them(opened: Page) -> None:
     assert "ConfirmationText (look 1)" in first.inner_text()
     assert "unknown" in second.inner_text()
     assert "INV-2301" not in second.inner_text()
+
+
+def test_what_the_browser_sent_again_by_itself_stands_with_its_gesture(opened: Page) -> None:
+    words = "the browser sent POST http://127.0.0.1:8001/invoices again by itself (net::ERR_EMPTY_RESPONSE)"
+    assert words in opened.locator("article.green").inner_text()
+    assert "by itself" not in opened.locator("article.red").inner_text()
 
 
 def test_a_gesture_without_a_verdict_is_red_and_named_at_the_top(opened: Page) -> None:

@@ -239,6 +239,27 @@ def post_accepting(page: Page, reference: str) -> Gesture[Posted]:
     )
 
 
+@step(site=books)
+def post_with_token(page: Page, reference: str) -> Gesture[Posted]:
+    """Post an invoice to an address that holds a secret."""
+    fill(page, books, reference, "form")
+    page.locator("form", has=page.get_by_label("Amount")).evaluate("form => { form.action += '?token=hunter2' }")
+    return Click(
+        page.get_by_role("button", name="Post"),
+        intent=f"post invoice {reference}",
+        sends="POST /invoices",
+        proof=[confirmation(reference), record(books, reference)],
+        gives=Posted,
+        settle=3.0,
+    )
+
+
+@task(sites=[books])
+def post_one_with_token(run: Run, reference: str) -> str:
+    """Post one invoice to an address that holds a secret."""
+    return run.step(post_with_token(reference)).number
+
+
 @task(sites=[books])
 def post_with_dialog(run: Run, reference: str) -> str:
     """Post one invoice, saying yes to the dialog."""

@@ -178,9 +178,11 @@ def test_a_run_is_written_down_with_its_sites_and_arguments(cli: Cli, keeper: Ke
 
 def test_the_display_options_reach_the_keeper(cli: Cli, keeper: Keeper) -> None:
     words = "run invoices.py:invoice day=2026-11-30 --headed --slow-mo 50 --pause-before-gesture --keep-looking 5"
-    assert cli(*words.split(), "--kill-at", "released:2").code == 0
+    assert cli(*words.split(), "--netlog", "--kill-at", "released:2").code == 0
     kill_at = KillAt(Point.RELEASED, 2)
-    wanted = Options(headed=True, slow_mo_ms=50, pause_before_gesture=True, keep_looking_seconds=5, kill_at=kill_at)
+    wanted = Options(
+        headed=True, slow_mo_ms=50, pause_before_gesture=True, keep_looking_seconds=5, kill_at=kill_at, netlog=True
+    )
     assert keeper.options == [wanted]
 
 

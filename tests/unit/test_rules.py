@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from browser_agent.rules import Move, acceptance, never_sent, next_move, nothing_left, rejection, was_refused
-from browser_agent.wire import NOTHING_SEEN, WireFact, WireReport
+from browser_agent.wire import NOTHING_SEEN, Restart, WireFact, WireReport, restarts_in_words
 from observers import Accepted, Outcome, Site
 
 NOW = datetime(2026, 11, 30, 8, 0, tzinfo=UTC)
@@ -72,7 +72,9 @@ def test_a_gate_that_let_nothing_go_proves_that_nothing_left() -> None:
 
 
 @pytest.mark.parametrize(
-    "report", [NOTHING_SEEN, seen(fact()), seen(sockets=1), seen(workers=1), seen(armed=False)], ids=repr
+    "report",
+    [NOTHING_SEEN, seen(fact()), seen(sockets=1), seen(workers=1), seen(armed=False), seen(restarts=1)],
+    ids=repr,
 )
 def test_without_a_gate_throughout_or_with_another_way_out_nothing_is_proven(report: WireReport) -> None:
     assert not nothing_left(report)
@@ -101,6 +103,10 @@ def test_a_documented_status_is_a_rejection_but_never_an_answer_of_acceptance() 
         seen(fact(status=422, by_service_worker=True)),
         seen(fact(status=422), workers=1),
         seen(fact(status=422), armed=False),
+        seen(fact(status=422), restarts=1),
+        seen(fact(status=422), armed=False, restarts=1),
+        seen(fact(status=422), workers=1, restarts=0),
+        seen(fact(status=422, by_service_worker=True), restarts=0),
         seen(fact()),
     ],
     ids=repr,
@@ -153,6 +159,7 @@ def test_a_connection_that_was_never_made_sent_nothing(error: str) -> None:
         seen(fact(error="net::ERR_CONNECTION_RESET")),
         seen(fact(error="net::ERR_CONNECTION_REFUSED"), fact(declared=False)),
         seen(fact(error="net::ERR_CONNECTION_REFUSED"), armed=False),
+        seen(fact(error="net::ERR_CONNECTION_REFUSED"), restarts=1),
         seen(fact(error="net::ERR_CONNECTION_REFUSED", status=303)),
         seen(fact()),
         NOTHING_SEEN,
@@ -184,3 +191,17 @@ def test_a_get_that_passed_unheld_leaves_a_doubt_unless_the_commit_request_is_de
 
 def test_a_second_declared_request_that_is_still_held_makes_a_no_no_rejection() -> None:
     assert rejection(seen(fact(status=401), fact(released=False))) is None
+
+
+def test_zero_restarts_in_the_network_log_stand_for_the_guard() -> None:
+    report = seen(fact(status=422), armed=False, restarts=0)
+    assert rejection(report) is not None and not report.guarded
+    assert never_sent(seen(fact(error="net::ERR_CONNECTION_REFUSED"), armed=False, restarts=0)) is not None
+
+
+def test_a_stored_report_tells_what_was_sent_again_whatever_its_age() -> None:
+    again = Restart(method="POST", address="http://books.example/invoices", error="net::ERR_EMPTY_RESPONSE", at=NOW)
+    report = seen(fact(status=303), restarts=1, resent=[again])
+    words = "the browser sent POST http://books.example/invoices again by itself (net::ERR_EMPTY_RESPONSE)"
+    assert restarts_in_words(report.model_dump_json()) == [words]
+    assert restarts_in_words(None) == restarts_in_words('{"armed": true}') == []
