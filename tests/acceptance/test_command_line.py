@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from pydantic import TypeAdapter
 from browser_agent import processes
 from browser_agent.browser.chromium import Chromium, processes_of
 from browser_agent.processes import ProcessId
+from browser_agent.sealing import KEY_VARIABLE
 from browser_agent.states import RunState
 from tests.fix_world import TASKS, World
 
@@ -93,6 +95,30 @@ def test_a_killed_keeper_takes_its_worker_and_browser_along_and_a_resume_looks(
     said = document(say("resume", run))
     assert (said["code"], said["result"]) == (0, "INV-1"), said
     assert world.invoices("R-1") == ["INV-1"]
+
+
+@pytest.mark.parametrize("keyed", [True, False], ids=["with a key", "without a key"])
+def test_with_a_key_a_resume_looks_under_the_session_of_the_dead_keeper(
+    world: World, say: Say, keyed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if keyed:
+        monkeypatch.setenv(KEY_VARIABLE, urlsafe_b64encode(b"k" * 32).decode())
+    world.books.require_login()
+    process = say(*run_words(world, "post_signed_in", reference="R-1"), "--kill-at", "answered@keeper")
+    _, err = process.communicate(timeout=120)
+    assert ("memory only" in err) is not keyed
+    run = the_run(world)
+    said = document(say("resume", run, "--keep-looking", "0"))
+    assert world.invoices("R-1") == ["INV-1"]
+    if keyed:
+        assert (said["code"], said["result"]) == (0, "INV-1"), said
+        logins = [asked for asked in world.books.ledger.requests if asked.method == "POST" and asked.path == "/login"]
+        assert len(logins) == 1, "a finished step was made again"
+    else:
+        assert (said["code"], said["state"]) == (3, "waiting"), said
+    held = [session.id.encode() for session in world.books.sessions.all if session.account]
+    stored = b"".join(path.read_bytes() for path in world.folder.rglob("*") if path.is_file())
+    assert held and not any(cookie in stored for cookie in held), "a session lies in the clear"
 
 
 def test_a_site_that_is_down_at_the_start_is_told_and_nothing_is_lost(world: World, say: Say) -> None:
