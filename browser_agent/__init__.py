@@ -35,13 +35,15 @@ if TYPE_CHECKING:
         WrongTask,
     )
     from browser_agent.executor import Run
-    from browser_agent.gestures import Accept, Click, Done, Gesture, Press
+    from browser_agent.gestures import Accept, Done, Gesture
+    from browser_agent.kinds import Check, Click, Press, Select, Upload
     from browser_agent.steps import Step, StepCall, step
     from browser_agent.tasks import Task, task
     from observers import ConfirmationText, Evidence, Observation, Observer, Outcome, Record, SentMail, Site, View
 
 __all__ = [
     "Accept",
+    "Check",
     "Click",
     "ConfirmationText",
     "Done",
@@ -64,6 +66,7 @@ __all__ = [
     "Refused",
     "Rejected",
     "Run",
+    "Select",
     "SentMail",
     "Site",
     "Step",
@@ -75,6 +78,7 @@ __all__ = [
     "Task",
     "TaskChanged",
     "UnknownName",
+    "Upload",
     "View",
     "WaitingForPerson",
     "WrongArguments",
@@ -86,7 +90,8 @@ __all__ = [
 _HOMES = {
     "observers": "ConfirmationText Evidence Observation Observer Outcome Record SentMail Site View",
     "browser_agent.executor": "Run",
-    "browser_agent.gestures": "Accept Click Done Gesture Press",
+    "browser_agent.gestures": "Accept Done Gesture",
+    "browser_agent.kinds": "Check Click Press Select Upload",
     "browser_agent.steps": "Step StepCall step",
     "browser_agent.tasks": "Task task",
 }

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page
 
 from browser_agent.errors import Refused
-from browser_agent.gestures import Click, Press
+from browser_agent.kinds import Click, Press
 from observers import ConfirmationText
 
 # Every input that a page can see, the ones that come from a mouse over it included.

@@ -12,15 +12,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 from browser_agent.errors import ProofTooThin, WrongArguments, WrongTask
-from browser_agent.gestures import (
-    Accept,
-    Click,
-    Gesture,
-    Press,
-    is_bare,
-    required_names,
-    target_words,
-)
+from browser_agent.gestures import Accept, Gesture, is_bare, required_names, target_words
+from browser_agent.kinds import Click, Press
 from observers import Observation, Observer
 
 if TYPE_CHECKING:
