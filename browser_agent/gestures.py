@@ -77,9 +77,12 @@ class Done(Generic[T_co]):
 
 @dataclass(frozen=True)
 class Accept:
-    """Accept a dialog whose text holds `pattern` (a regular expression) while the gesture is made.
+    """Accept a dialog whose text holds `pattern` (a regular expression) while the gesture is made and settled.
 
-    Any other dialog is dismissed, its text kept, and the gesture is `Refused`.
+    Any other alert, confirm or prompt is dismissed, its text kept, and the gesture is `Refused` if nothing of it was
+    sent; one that comes after the write changes nothing. A prompt is answered with the text that the page proposes.
+    The browser's own question whether to leave the page (`beforeunload`) is always accepted: leaving is a part of the
+    gesture.
     """
 
     pattern: str

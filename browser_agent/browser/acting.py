@@ -117,7 +117,12 @@ class Acting:
 
     @contextmanager
     def dialogs_in_order(self, accepts: Sequence[Callable[[str], bool]]) -> Iterator[None]:
-        """While a gesture is made and settled: declared dialogs are accepted, all others dismissed and remembered."""
+        """While a gesture is made and settled: declared dialogs are accepted, all others dismissed and remembered.
+
+        A declared prompt is accepted with the text that the page proposes. The question whether to leave the page
+        (`beforeunload`) is accepted and not remembered: leaving is a part of the gesture that somebody decided to
+        make, its words are the browser's own, and Playwright does the same where nobody listens.
+        """
         self._accepts, self.dialogs = accepts, []
         self.context.on("dialog", self._on_dialog)
         try:
@@ -134,11 +139,12 @@ class Acting:
         return True
 
     def _on_dialog(self, dialog: Dialog) -> None:
-        expected = any(accept(dialog.message) for accept in self._accepts)
+        leaving = dialog.type == "beforeunload"
+        expected = leaving or any(accept(dialog.message) for accept in self._accepts)
         if not expected:
             self.dialogs.append(dialog.message)
         try:
-            dialog.accept() if expected or dialog.type == "beforeunload" else dialog.dismiss()
+            dialog.accept(dialog.default_value) if expected else dialog.dismiss()
         except Error:
             self.dialogs.append(f"{dialog.message} (answered by somebody else)")
 
