@@ -180,10 +180,15 @@ class Gesture(MustRun, ABC, Generic[T_co]):
 
     def _wait_until(self, true: str, arg: Any, left: Left, otherwise: str) -> None:
         """Wait until a JavaScript function of the control and `arg` says true; refused with the words `otherwise`."""
-        while not within(left() / 1000, lambda: self.target.evaluate(true, arg)):
-            if left() <= _POLL_MS:
-                raise self._refused(otherwise)
-            self.target.page.wait_for_timeout(_POLL_MS)
+        answered = False
+        try:
+            while not within(left() / 1000, lambda: self.target.evaluate(true, arg)):
+                answered = True
+                self.target.page.wait_for_timeout(_POLL_MS)
+        except DeadlinePassed:
+            if answered:
+                raise self._refused(otherwise) from None
+            raise
 
     def _refused(self, because: str) -> Refused:
         return Refused(self.intent, f"{target_words(self.selector)} {because}.")

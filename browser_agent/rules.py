@@ -32,8 +32,8 @@ NEVER_SENT_ERRORS = (
 
 _CALL_LOG = "Call log:"
 _FOUND = "locator resolved to"
-# A line, or the first of several that are told as one: "- performing click action", "2 × performing click action".
-_PERFORMING = re.compile(r"\s*(?:-\s*)?(?:\d+ × )?performing\b")
+# A line, or the first of several that are told as one, with their number and a multiplication sign before it.
+_PERFORMING = re.compile(r"\s*(?:-\s*)?(?:\d+ \u00d7 )?performing\b")
 
 
 class Move(StrEnum):
