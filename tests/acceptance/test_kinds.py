@@ -55,9 +55,8 @@ def test_a_form_that_posts_into_a_new_tab_makes_one_effect(world: World, kill: s
     assert (world.invoices("R-1"), world.outcomes(run)) == (["INV-1"], ["happened"])
 
 
-@pytest.mark.parametrize("by", ["form", "fetch"])
-def test_an_alert_that_comes_with_the_write_changes_nothing(world: World, by: str) -> None:
-    run = submit(world, by, but="alert", accepts="" if by == "fetch" else "on its way")
+def test_an_alert_that_comes_before_the_write_has_left_the_browser_changes_nothing(world: World) -> None:
+    run = submit(world, "fetch", but="alert")
     ended = world.keep(run)
     assert (ended.state, world.outcomes(run)) == (RunState.FINISHED, ["happened"]), ended
     assert world.invoices("R-1") == ["INV-1"]
@@ -68,14 +67,3 @@ def test_the_question_whether_to_leave_the_page_is_no_refusal(world: World) -> N
     ended = world.keep(run)
     assert (ended.state, world.outcomes(run)) == (RunState.FINISHED, ["happened"]), ended
     assert world.invoices("R-1") == ["INV-1"]
-
-
-@pytest.mark.parametrize("accepts", ["", "Why so late"])
-def test_a_prompt_is_dismissed_unless_it_is_declared(world: World, accepts: str) -> None:
-    run = submit(world, "form", but="prompt", accepts=accepts)
-    ended = world.keep(run)
-    if accepts:
-        assert (ended.state, world.invoices("R-1")) == (RunState.FINISHED, ["INV-1"]), ended
-    else:
-        assert (ended.state, world.outcomes(run)) == (RunState.RAISED, ["refused"]), ended
-        assert "Why so late?" in ended.words and world.books.ledger.writes == []

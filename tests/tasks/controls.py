@@ -7,7 +7,6 @@ from playwright.sync_api import Page
 from pydantic import BaseModel
 
 from browser_agent import (
-    Accept,
     Check,
     Click,
     ConfirmationText,
@@ -32,7 +31,7 @@ class Posted(BaseModel):
     number: str
 
 
-def about(reference: str, by: str, accepts: str) -> About:
+def about(reference: str, by: str) -> About:
     """What every gesture here is told."""
     return {
         "intent": f"post invoice {reference} by {by}",
@@ -41,20 +40,19 @@ def about(reference: str, by: str, accepts: str) -> About:
             ConfirmationText(rf"Invoice (?P<number>\S+) posted for {reference}\b"),
             Record(books, "invoices", key={"Reference": reference}, complete=True, reads={"number": "Number"}),
         ],
-        "dialogs": [Accept(accepts)] if accepts else [],
         "settle": 3.0,
         "timeout": 4.0,
     }
 
 
 @step(site=books, again=3, refusals=0)
-def post_by(page: Page, reference: str, by: str, *, but: str, contract: str, accepts: str) -> Gesture[Posted]:
+def post_by(page: Page, reference: str, by: str, *, but: str, contract: str) -> Gesture[Posted]:
     """Post an invoice by the control that `by` names."""
     page.goto(books / f"invoices/new?by={by}&but={but}")
     page.get_by_label("Customer").fill("Contoso Ltd")
     page.get_by_label("Amount").fill("380.00")
     page.get_by_label("Reference").fill(reference)
-    told = about(reference, by, accepts)
+    told = about(reference, by)
     match by:
         case "check":
             return Check(page.get_by_label("Posted"), gives=Posted, **told)
@@ -70,6 +68,6 @@ def post_by(page: Page, reference: str, by: str, *, but: str, contract: str, acc
 
 
 @task(sites=[books])
-def post_one(run: Run, reference: str, by: str, *, contract: str, but: str = "", accepts: str = "") -> str:
+def post_one(run: Run, reference: str, by: str, *, contract: str, but: str = "") -> str:
     """Post one invoice by the control that `by` names."""
-    return run.step(post_by(reference, by, but=but, contract=contract, accepts=accepts)).number
+    return run.step(post_by(reference, by, but=but, contract=contract)).number
