@@ -14,9 +14,17 @@ from browser_agent.gestures import Accept
 ASKS = "<button onclick=\"window.said = %s; document.body.append('over')\">Post</button>"
 
 
+@pytest.fixture(scope="module")
+def quiet_chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    """One that nobody else is attached to: a connection that does not listen dismisses our dialogs (measured)."""
+    chromium = Chromium.start(tmp_path_factory.mktemp("quiet") / "profile")
+    yield chromium
+    chromium.end()
+
+
 @pytest.fixture
-def acting(playwright: Playwright, shared_chromium: Chromium) -> Iterator[Acting]:
-    acting = Acting(playwright, shared_chromium.endpoint, None, lambda content, kind: "")
+def acting(playwright: Playwright, quiet_chromium: Chromium) -> Iterator[Acting]:
+    acting = Acting(playwright, quiet_chromium.endpoint, None, lambda content, kind: "")
     yield acting
     acting.page.goto("about:blank")
     acting.browser.close()
