@@ -184,6 +184,8 @@ class Making:
         log = None
         try:
             gesture.make(min(gesture.timeout, INPUT_SECONDS) * 1000)
+        except Refused as refused:  # by the kind itself, before it touched the page
+            return self._refuse(row, refused.args[0])
         except Error as error:
             log = error.message
         attempt.reach(Point.INPUT, self.ordinal)
@@ -192,7 +194,8 @@ class Making:
         return self._settle(gesture, case, row)
 
     def _never_reached(self, gesture: Gesture[Any], row: GestureRow, log: str, witness: Witness) -> bool:
-        seen, answers, alive = witness.seen(), witness.answers(), self.attempt.browser_lives()
+        answers, seen = witness.answers(), witness.seen()  # in this order: what was queued arrives before the answer
+        alive = not self.attempt.broken()
         refused = was_refused(gesture.kind, log, seen_in_page=seen, page_answers=answers, processes_alive=alive)
         return refused and nothing_left(self.attempt.wire(row.id))
 
