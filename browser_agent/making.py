@@ -289,6 +289,8 @@ class Making:
         if isinstance(taken, Picture):
             facts["after"] = taken.kept
             facts["change"] = self._change(row.before, taken.kept)
+        else:
+            facts["change"] = json.dumps({"no_picture": taken.reason})
         self.attempt.store.journal.note(self.attempt.lease, row.id, **facts)
 
     def _change(self, before: str | None, after: str) -> str | None:

@@ -250,8 +250,8 @@ class Recovery:
     def _picture(self) -> None:
         """A picture of the page as it stands after the interruption, before anything else is done to it."""
         taken = self._attempt.acting.picture()
-        if isinstance(taken, Picture):
-            self._attempt.store.journal.note(self._attempt.lease, self._row.id, after=taken.kept)
+        found = {"after": taken.kept} if isinstance(taken, Picture) else {"change": _no_picture(taken.reason)}
+        self._attempt.store.journal.note(self._attempt.lease, self._row.id, **found)
 
     def _note_wire(self, wire: WireReport) -> None:
         if wire.facts or wire.restarts:
@@ -275,6 +275,10 @@ _LATE_COMMIT_HELP = (
     "how late {site} may still carry a request out is not declared: it is its request time-out plus what proxies and "
     "job queues before it may add; declare it as late_commit of the site, and an absence can be proven by itself"
 )
+
+
+def _no_picture(reason: str) -> str:
+    return json.dumps({"no_picture": reason})
 
 
 def wire_words(attempt: Attempt, row: GestureRow) -> tuple[str, ...]:

@@ -37,7 +37,8 @@ class Listing:
     """What was read of one list.
 
     `why_not_whole`: sentences; empty = every row of the list was read. `foreign`: a page wasn't our
-    account's; `login`: it asked for a password. `rows`: those that are wanted. `picture`: of the last page that was worth one.
+    account's; `login`: it asked for a password. `rows`: those that are wanted. `picture`: of the last page that was
+    worth one.
     """
 
     headers: tuple[str, ...] = ()
@@ -83,8 +84,10 @@ class ListReader:
         except LookFailed as error:
             listing.doubt(str(error))
         if self._count is not None and told != {listing.rows_read} and not listing.foreign:
-            says = f"says that it has {' and '.join(map(str, sorted(told)))}" if told else "holds an untold number of"
-            listing.doubt(f"the list {says} rows, and {listing.rows_read} were read")
+            says = (
+                f"says that it has {' and '.join(map(str, sorted(told)))} rows" if told else "tells no number of rows"
+            )
+            listing.doubt(f"the list {says}, and {listing.rows_read} were read")
         if not self._site.signed_in and not listing.rows_read and listing.headers and not listing.foreign:
             listing.doubt("an empty list shows no sign that the session lives: declare signed_in of the site")
         return listing

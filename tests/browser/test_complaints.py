@@ -1,4 +1,4 @@
-"""What a script is told when the site says no: what looks like an error, not the bar above it, never a field's value."""
+"""What a script is told when the site says no: what looks like an error, not the bar above it, no field's value."""
 
 import pytest
 from playwright.sync_api import Page
@@ -12,7 +12,7 @@ BAR = "<header><nav><a>Books</a> <a>Shipments</a></nav></header>"
     ("html", "texts"),
     [
         ("<p role=alert>The period is closed.</p><p>Post an invoice</p>", ["The period is closed."]),
-        ("<input aria-invalid=true aria-describedby='a b'><i id=a>Too late.</i><i id=b>See §4.</i>", ["Too late.", "See §4."]),
+        ("<input aria-invalid=true aria-describedby='a b'><i id=a>Late.</i><i id=b>See §4.</i>", ["Late.", "See §4."]),
         ("<input aria-invalid=true aria-errormessage=a><i id=a>Not a date.</i>", ["Not a date."]),
         ("<ul class=formErrors><li>No amount.</li><li>No date.</li></ul>", ["No amount.", "No date."]),
         ("<div class=invalid-feedback>No amount.</div>", ["No amount."]),

@@ -16,7 +16,7 @@ from playwright.sync_api import Page
 from sqlalchemy import text as sql
 
 from browser_agent.errors import Misuse, UnknownName
-from browser_agent.report import TONES, write_report
+from browser_agent.report import write_report
 from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
 from browser_agent.store import Asked, Lease, Said, Store
 from tests.store.building import NOON, HandClock, called, claim, intent, submit
@@ -161,12 +161,6 @@ def opened(store: Store, clock: HandClock, page: Page, tmp_path: Path) -> Iterat
     page.goto(written.as_uri())
     yield page
     assert [address for address in asked if not address.startswith(("file:", "data:"))] == []
-
-
-def test_each_state_of_a_gesture_has_its_colour_and_words() -> None:
-    assert set(TONES) == set(GestureState)
-    unproven = {GestureState.DISPATCHING, GestureState.IN_DOUBT, GestureState.UNKNOWN, GestureState.ASKED}
-    assert {state for state, (tone, _) in TONES.items() if tone == "red"} == unproven
 
 
 def test_a_reviewer_sees_the_changes_and_what_proves_them(opened: Page) -> None:
