@@ -70,6 +70,7 @@ class Made:
     tone: str
     words: str
     proof: Sequence[str]
+    proven_in: Sequence[int]
     reasons: Sequence[str]
     page_said: Sequence[str]
     values: Mapping[str, Any]
@@ -185,12 +186,14 @@ class _Gestures:
         reasons = [reason for reason in json.loads(row.reasons or "[]") if reason not in asked]
         told = 1 if row.state is GestureState.REJECTED else len(reasons)  # the site's no, then what its page said
         after, change = self._after(row)
+        proven_by = json.loads(row.proven_by or "[]")
         return Made(
             row=row,
             step=self._steps[row.step_id],
             tone=colour,
             words=words,
-            proof=proofs_in_words(json.loads(row.proven_by or "[]"), observations),
+            proof=proofs_in_words(proven_by, observations),
+            proven_in=sorted({seen.look for seen in observations if seen.id in proven_by}),
             reasons=reasons[:told],
             page_said=reasons[told:],
             values=json.loads(row.values or "{}"),
@@ -266,11 +269,22 @@ def _question(row: QuestionRow) -> dict[str, Any]:
         "row": row,
         "kind": row.kind.replace("_", " "),
         "reasons": json.loads(row.reasons),
-        "calls": json.loads(row.details).get("calls", []),
+        "calls": [
+            {"step": call["step"], "arguments": _readable(call["arguments"])}
+            for call in json.loads(row.details).get("calls", ())
+        ],
         "answer": row.answer.replace("_", " ") if row.answer else None,
         "values": json.loads(row.values or "{}"),
         "commands": [] if row.ended_at else commands(row),
     }
+
+
+def _readable(arguments: str) -> str:
+    """A call's arguments, all of them, in words if they are JSON."""
+    try:
+        return compact(json.loads(arguments))
+    except ValueError:
+        return arguments
 
 
 def _from_corner(box: Sequence[float] | None) -> Box | None:

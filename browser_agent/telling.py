@@ -126,7 +126,19 @@ def clock(at: datetime | None) -> str:
 def compact(value: object) -> str:
     """JSON data in a line that reads well."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {compact(inner)}" for name, inner in value.items())
+        if _tagged(value):
+            return compact(next(iter(value.values())))
+        return ", ".join(f"{name}: {_inside(inner)}" for name, inner in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "; ".join(compact(inner) for inner in value)
     return "" if value is None else str(value)
+
+
+def _inside(value: object) -> str:
+    """A value in another one: in brackets if it has names of its own."""
+    return f"({compact(value)})" if isinstance(value, Mapping) and not _tagged(value) else compact(value)
+
+
+def _tagged(value: Mapping[str, object]) -> bool:
+    """Whether it is a value with its type, such as `{"$decimal": "1.5"}`."""
+    return len(value) == 1 and next(iter(value)).startswith("$")

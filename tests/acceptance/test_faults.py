@@ -77,6 +77,9 @@ def test_a_login_page_is_not_an_empty_list(world: World) -> None:
     ended = world.keep(run)
     assert (ended.state, world.outcomes(run)) == (RunState.WAITING, ["asked"])
     assert world.invoices("R-1") == []
+    told = json.loads(world.store.inbox.questions(run)[0].reasons)
+    answers = [reason for reason in told if reason.startswith("the site answered POST /invoices with 30")]
+    assert len(answers) == 1 and answers[0].endswith("; an answer alone proves nothing here"), told
 
 
 def test_a_no_of_the_site_is_raised_to_the_script_and_not_made_again(world: World) -> None:
@@ -85,6 +88,7 @@ def test_a_no_of_the_site_is_raised_to_the_script_and_not_made_again(world: Worl
     ended = world.keep(run)
     assert ended.state is RunState.FINISHED
     assert ended.result is not None and "422" in ended.result and "The period is closed." in ended.result
+    assert ended.result.strip('"').split(": ", 1)[1] == "The period is closed.", "not the bar above it"
     assert (world.invoices("R-1"), world.outcomes(run)) == ([], ["rejected"])
     assert len(world.books.ledger.writes) == 1
 
