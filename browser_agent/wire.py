@@ -6,6 +6,7 @@ Addresses keep scheme, host and path; bodies, cookies and query values are never
 from __future__ import annotations
 
 import json
+from urllib.parse import urlsplit
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
@@ -43,6 +44,17 @@ class WireFact(BaseModel):
         else:
             ended = "no answer so far" if self.released else "held at the gate"
         return f"{self.method} {self.address}: {ended}"
+
+    @property
+    def in_words(self) -> str:
+        """What is known of a request that was let go, for a person who has to judge it."""
+        request = f"{self.method} {urlsplit(self.address).path or '/'}"
+        if self.status is not None:
+            to = f" to {self.location}" if self.location else ""
+            return f"the site answered {request} with {self.status}{to}; an answer alone proves nothing here"
+        if self.error is not None:
+            return f"{request} was let go, and no answer came ({self.error}); it may have been carried out"
+        return f"{request} was let go, and no answer was seen; it may have been carried out"
 
 
 class Restart(BaseModel):
@@ -87,6 +99,14 @@ class WireReport(BaseModel):
     def released(self) -> tuple[WireFact, ...]:
         """The requests that were let go."""
         return tuple(fact for fact in self.facts if fact.released)
+
+    @property
+    def in_words(self) -> tuple[str, ...]:
+        """A sentence for each request that was let go, and what the network log tells of them, if one was kept."""
+        log = tuple(map(str, self.resent))
+        if self.restarts == 0:
+            log = ("the network log shows nothing that the browser sent a second time by itself",)
+        return (*(fact.in_words for fact in self.released), *log)
 
     @property
     def answered(self) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Dialog, Error, Page, Playwright, Request
 
+from browser_agent.browser.complaints import complaints
 from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.browser.evidence import NoPicture, Picture, capture
 from browser_agent.browser.held import ATTACH_SECONDS, HELPER_ADDRESS
@@ -120,13 +121,9 @@ class Acting:
         """A picture of the page as it stands, or the reason why there is none. Never raises."""
         return NoPicture("the page is gone") if self.lost else capture(self.page, PICTURE_SECONDS, self._keep_webp)
 
-    def texts(self, most: int = 12) -> list[str]:
-        """The first lines that the page says; empty if it does not answer."""
-        try:
-            text = within(LOOK_SECONDS, lambda: self.page.inner_text("body", timeout=LOOK_SECONDS * 1000))
-        except (Error, DeadlinePassed):
-            return []
-        return [line.strip() for line in text.splitlines() if line.strip()][:most]
+    def texts(self) -> list[str]:
+        """What the page says against the last gesture; empty if it does not answer."""
+        return complaints(self.page, LOOK_SECONDS)
 
     @contextmanager
     def dialogs_in_order(self, accepts: Sequence[Callable[[str], bool]]) -> Iterator[None]:
