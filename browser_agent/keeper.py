@@ -21,7 +21,7 @@ from playwright.async_api import async_playwright
 from browser_agent import nursing, processes
 from browser_agent.attending import check_attended, interrupts, said_go
 from browser_agent.browser.chromium import Chromium
-from browser_agent.browser.held import driver_answers
+from browser_agent.browser.held import driver_answers, without_lost_answers
 from browser_agent.channel import Message, next_line
 from browser_agent.claiming import end_process, last_attempt, lives, own_process, stored_process, take_over
 from browser_agent.errors import MachineTrouble, Misuse, Stop, StoreUnusable, Superseded
@@ -105,6 +105,7 @@ class _Keeper:
         return await asyncio.to_thread(self._ended)
 
     async def _hold_and_work(self, previous: AttemptRow | None) -> None:
+        asyncio.get_running_loop().set_exception_handler(without_lost_answers)
         async with async_playwright() as playwright:
             self._playwright = playwright
             folder = self._store.path.with_suffix(".browsers")

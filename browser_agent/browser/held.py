@@ -172,6 +172,12 @@ async def driver_answers(playwright: Playwright) -> bool:
     return True
 
 
+def without_lost_answers(loop: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
+    """A loop's exception handler: a dead driver leaves answers behind that nobody awaits; its death is told elsewhere."""
+    if "reading from the driver" not in str(told.get("exception")):
+        loop.default_exception_handler(told)
+
+
 async def _helper_page(context: BrowserContext) -> Page:
     for page in context.pages:
         if page.url == HELPER_ADDRESS:

@@ -102,6 +102,7 @@ def refuse(
 
 
 def _answer(desk: Desk, name: str, said: Said, options: Options, *, resume: bool) -> Exit:
+    desk.store.inbox.check(name, said)
     question = desk.store.inbox.question(name)
     seen = _look(desk, question)
     taken = seen is None or desk.store.inbox.question(name).state is QuestionState.OPEN

@@ -5,6 +5,7 @@ Never says more than the inbox holds. The two words that this project does not u
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -41,6 +42,8 @@ def put(screen: Screen, question: QuestionRow, more: str = "") -> None:
         screen.say(f"  Last confirmed: {question.last_confirmed or 'nothing in this run so far'}")
     if question.kind is QuestionKind.OUTCOME:
         screen.say(f"  Earliest safe time to say that it is not there: {_when(question.earliest_safe)}")
+    if needs := _needs(question):
+        screen.say(f"  If it happened, the run needs to know its: {', '.join(needs)}")
     if question.safe_step:
         screen.say(f"  Safe next step: {question.safe_step}")
     screen.say("  To answer:")
@@ -73,13 +76,28 @@ def store_option(path: object, default: object) -> str:
 
 
 def _answer(question: QuestionRow, answer: Answer, signed: str) -> str:
-    values = " [--value NAME=VALUE]..." if answer is Answer.HAPPENED else ""
+    values = _values(question) if answer is Answer.HAPPENED else ""
     return f"browser-agent answer {question.id} {answer.replace('_', '-')} {signed}{values}"
+
+
+def _needs(question: QuestionRow) -> list[str]:
+    """The names of the values that the run needs, if what is asked about has happened."""
+    names: list[str] = json.loads(question.details).get("needs", [])
+    return names
+
+
+def _values(question: QuestionRow) -> str:
+    return "".join(f" --value {name}=..." for name in _needs(question)) or " [--value NAME=VALUE]..."
 
 
 def _calls(data: Mapping[str, Any]) -> list[str]:
     """The calls with all their arguments, never shortened: a person answers for them."""
-    return [f"{call['step']} {call['arguments']}" for call in data["details"].get("calls", ())] or data["reasons"]
+    return [_call(call) for call in data["details"].get("calls", ())] or data["reasons"]
+
+
+def _call(call: Mapping[str, str]) -> str:
+    """The call as it is written in the task; where that would be shortened, its stored arguments."""
+    return call["words"] if not call["words"].endswith("...)") else f"{call['step']} {call['arguments']}"
 
 
 def _listed(screen: Screen, title: str, lines: list[str]) -> None:

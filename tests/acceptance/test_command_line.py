@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import pty
@@ -10,18 +9,18 @@ import select
 import signal
 import subprocess
 import sys
-import termios
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from pydantic import TypeAdapter
 
 from browser_agent import processes
-from browser_agent.browser.chromium import Chromium, processes_of
+from browser_agent.browser.chromium import ENVIRONMENT_NAME, Chromium, processes_of
 from browser_agent.processes import ProcessId
 from browser_agent.sealing import KEY_VARIABLE
 from browser_agent.states import RunState
@@ -62,19 +61,23 @@ def interrupt_once(process: subprocess.Popen[str]) -> None:
         process.send_signal(signal.SIGINT)
 
 
+_OWN_TERMINAL = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+)
+
+
 class Terminal:
     """A command at a terminal of its own, as a person has it: what is typed reaches it, Ctrl-C its whole group."""
 
     def __init__(self, *words: str, folder: Path) -> None:
         self._master, theirs = pty.openpty()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "browser_agent", *words],
+            [sys.executable, "-c", _OWN_TERMINAL, sys.executable, "-m", "browser_agent", *words],
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
             cwd=folder,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
         os.close(theirs)
         self.said = ""
@@ -199,6 +202,38 @@ def test_with_a_key_a_resume_looks_under_the_session_of_the_dead_keeper(
     held = [session.id.encode() for session in world.books.sessions.all if session.account]
     stored = b"".join(path.read_bytes() for path in world.folder.rglob("*") if path.is_file())
     assert held and not any(cookie in stored for cookie in held), "a session lies in the clear"
+
+
+def test_a_browser_that_never_starts_is_tried_twice_and_leaves_nothing_behind(
+    world: World, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ENVIRONMENT_NAME, "/bin/false")
+    said = document(say(*run_words(world, "post_one", reference="R-1")))
+    assert (said["code"], said["state"], said["attempts"]) == (5, "needs_attention", 2), said
+    assert "got no browser, 2 times in a row" in said["words"] and "ChromiumDidNotStart" in said["words"]
+    assert "browser-agent doctor" in said["questions"][0]["safe_step"]
+    assert list(world.store.path.with_suffix(".browsers").glob("*")) == []
+    monkeypatch.delenv(ENVIRONMENT_NAME)
+    assert document(say("resume", said["run"]))["result"] == "INV-1"
+
+
+def test_a_dead_driver_of_the_keeper_ends_the_keeping_and_a_resume_goes_on(world: World, say: Say) -> None:
+    process = say(*run_words(world, "post_one", reference="R-1"))
+
+    def kill_driver() -> None:
+        for child in psutil.Process(process.pid).children():
+            if "driver" in " ".join(child.cmdline()):
+                child.kill()
+
+    world.to_books.when("came", kill_driver)
+    out, err = process.communicate(timeout=180)
+    said = json.loads(out)
+    assert (process.returncode, said["state"]) == (5, "needs_attention"), said
+    assert "driver" in said["words"] and said["attempts"] == 1
+    assert "Traceback" not in err and "never retrieved" not in err
+    world.to_books.clear()
+    assert document(say("resume", said["run"]))["result"] == "INV-1"
+    assert world.invoices("R-1") == ["INV-1"]
 
 
 def test_a_site_that_is_down_at_the_start_is_told_and_nothing_is_lost(world: World, say: Say) -> None:

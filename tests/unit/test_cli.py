@@ -176,13 +176,27 @@ def test_a_run_is_written_down_with_its_sites_and_arguments(cli: Cli, keeper: Ke
     assert (run.task_name, run.key, Path(run.task_file).name) == ("invoice", "nov-30", "invoices.py")
 
 
-def test_the_display_options_reach_the_keeper(cli: Cli, keeper: Keeper) -> None:
-    words = "run invoices.py:invoice day=2026-11-30 --headed --slow-mo 50 --pause-before-gesture --keep-looking 5"
+@pytest.mark.parametrize(
+    ("option", "complaint"),
+    [("--headed", "There is no display"), ("--pause-before-gesture", "needs a terminal to answer at")],
+)
+def test_a_run_that_nobody_could_attend_does_not_start(
+    cli: Cli, keeper: Keeper, here: Path, monkeypatch: pytest.MonkeyPatch, option: str, complaint: str
+) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    said = cli("run", "invoices.py", "day=2026-11-30", option)
+    assert (said.code, keeper.options, (here / "runs.db").exists()) == (2, [], False)
+    assert complaint in said.err
+
+
+def test_the_display_options_reach_the_keeper(cli: Cli, keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISPLAY", ":0")
+    words = "run invoices.py:invoice day=2026-11-30 --headed --slow-mo 50 --keep-looking 5"
     assert cli(*words.split(), "--netlog", "--kill-at", "released:2").code == 0
     kill_at = KillAt(Point.RELEASED, 2)
-    wanted = Options(
-        headed=True, slow_mo_ms=50, pause_before_gesture=True, keep_looking_seconds=5, kill_at=kill_at, netlog=True
-    )
+    wanted = Options(headed=True, slow_mo_ms=50, keep_looking_seconds=5, kill_at=kill_at, netlog=True)
     assert keeper.options == [wanted]
 
 
@@ -314,6 +328,8 @@ def test_an_approval_shows_every_argument_of_every_call(cli: Cli, store: Store) 
     said = cli("inbox").out
     assert "Exactly these would be made" in said
     assert f'email_invoice {{"to":"{"a" * 400}@example"}}' in said
+    waiting(store, QuestionKind.APPROVAL, details={"calls": [{**calls[0], "words": "email_invoice(to='a@example')"}]})
+    assert "- email_invoice(to='a@example')\n" in cli("inbox").out
 
 
 @pytest.mark.parametrize("kind", QuestionKind)
@@ -438,6 +454,36 @@ def test_a_run_in_other_hands_is_answered_without_a_look_of_our_own(cli: Cli, ke
     assert cli("answer", question, *HAPPENED).code == 0
     assert answered(store, question) == (QuestionState.ANSWERED, Answer.HAPPENED, "ann")
     assert (keeper.looks, keeper.options) == (0, [])
+
+
+def test_what_the_run_must_know_is_asked_for_before_anything_is_looked_at(
+    cli: Cli, keeper: Keeper, store: Store
+) -> None:
+    question = waiting(store, details={"needs": ["number", "total"]})
+    said = cli("answer", question, *HAPPENED)
+    assert (said.code, keeper.looks, answered(store, question)[0]) == (2, 0, QuestionState.OPEN)
+    assert "needs to know its total: add --value total=... Nothing was changed." in " ".join(said.err.split())
+    put = cli("inbox").out
+    assert "If it happened, the run needs to know its: number, total" in put
+    assert "happened --by NAME --reason TEXT --value number=... --value total=..." in put
+    assert cli("answer", question, *HAPPENED, "--value", "total=120.00").code == 0
+
+
+def test_answering_an_ended_question_says_who_ended_it_and_what_is_open_now(
+    cli: Cli, keeper: Keeper, store: Store
+) -> None:
+    question = waiting(store)
+    cli("answer", question, *HAPPENED)
+    words = ("answer", question, "abandon", "--by", "bob", "--reason", "late", "--json")
+    said = cli(*words)
+    assert (said.code, keeper.looks) == (2, 1)
+    assert "by ann: happened (it is on the list). No question of run" in said.document["error"]
+    lease = claim(store, submit(store))
+    first = asked(store, lease)
+    store.inbox.close(lease, first.id, "a later look has proven it")
+    second = asked(store, lease, QuestionKind.ATTEMPTS)
+    error = cli("answer", first.id, *words[2:]).document["error"]
+    assert "without an answer: a later look has proven it. Open in run" in error and f"now: {second.id}." in error
 
 
 def test_an_abandoned_run_does_not_go_on(cli: Cli, keeper: Keeper, store: Store) -> None:
