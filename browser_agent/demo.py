@@ -310,4 +310,5 @@ def _sum_up(scene: Scene, facts: Mapping[str, Any], mails: int, right: bool) -> 
     else:
         screen.say(f"NOT as it should be: {facts['expected']} invoices were expected.", "bold red")
     screen.say(f"Report: {facts['report']}")
-    screen.say(f"More:   browser-agent show {scene.run} --store {scene.store.path}")
+    screen.say(f"Store:  {scene.store.path}; every command shows its runs with --store, such as:")
+    screen.say(f"        browser-agent show {scene.run} --store {scene.store.path}")

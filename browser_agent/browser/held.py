@@ -173,7 +173,7 @@ async def driver_answers(playwright: Playwright) -> bool:
 
 
 def without_lost_answers(loop: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
-    """A loop's exception handler: a dead driver leaves answers behind that nobody awaits; its death is told elsewhere."""
+    """A loop's exception handler: a dead driver leaves answers that nobody awaits; its death is told elsewhere."""
     if "reading from the driver" not in str(told.get("exception")):
         loop.default_exception_handler(told)
 

@@ -14,7 +14,8 @@ from typing import Any
 from browser_agent.cli import plain
 from browser_agent.cli.plain import one_line
 from browser_agent.cli.screen import Screen
-from browser_agent.records import QuestionRow
+from browser_agent.keeping import OPEN_TASK
+from browser_agent.records import QuestionRow, RunRow
 from browser_agent.states import Answer, QuestionKind
 from browser_agent.store.inbox import ALLOWED
 
@@ -68,6 +69,14 @@ def commands(question: QuestionRow, more: str = "") -> list[str]:
 def document(question: QuestionRow, more: str = "") -> dict[str, Any]:
     """The question for a program."""
     return {**plain.row(question, *plain.QUESTION), "commands": commands(question, more)}
+
+
+def keeper_is_dead(run: RunRow, more: str = "") -> str:
+    """What there is to do about a run that says it is running while nothing keeps it."""
+    if run.task_file == OPEN_TASK:
+        return "its process is dead; open it there again, with its key, and it goes on: it begins by looking"
+    command = f"browser-agent resume {run.id} {more}".strip()
+    return f"its keeper is dead; `{command}` goes on: it begins by looking"
 
 
 def store_option(path: object, default: object) -> str:

@@ -18,19 +18,29 @@ from browser_agent.starting import submit
 from browser_agent.states import Point, RunState, Victim
 from browser_agent.tasks import Task, load_task, parse_arguments
 
-Headed = Annotated[bool, typer.Option("--headed", help="Show the browser.")]
+Headed = Annotated[bool, typer.Option("--headed", metavar="", help="Show the browser.")]
 SlowMo = Annotated[float, typer.Option("--slow-mo", metavar="MS", min=0, help="Wait that long before every page call.")]
 Pause = Annotated[
-    bool, typer.Option("--pause-before-gesture", help="Before each gesture: Enter makes it, Ctrl-C stops the run.")
+    bool,
+    typer.Option(
+        "--pause-before-gesture", metavar="", help="Before each gesture: Enter makes it, Ctrl-C stops the run."
+    ),
 ]
 KeepLooking = Annotated[
     float,
-    typer.Option("--keep-looking", metavar="SECONDS", min=0, help="How long an open question looks again by itself."),
+    typer.Option(
+        "--keep-looking",
+        metavar="SECONDS",
+        min=0,
+        help="How long an open question looks again by itself. What a gesture and its site declare (settle, "
+        "late_commit) is waited for before that, in any case.",
+    ),
 ]
 Netlog = Annotated[
     bool,
     typer.Option(
         "--netlog",
+        metavar="",
         help="Note each write that Chromium sends again by itself. Costs reading some 3 MB a minute, never on disk, "
         "which hold full addresses; only restarts are kept, without their query.",
     ),

@@ -246,10 +246,8 @@ def _check(session: Session, row: QuestionRow, said: Said) -> None:
         raise Misuse("An answer needs a name (--by) and a reason (--reason). Nothing was changed.")
     missing = [name for name in json.loads(row.details).get("needs", ()) if name not in said.values]
     if said.answer is Answer.HAPPENED and missing:
-        given = " ".join(f"--value {name}=..." for name in missing)
-        raise Misuse(
-            f"If it happened, the run needs to know its {', '.join(missing)}: add {given} Nothing was changed."
-        )
+        names, given = ", ".join(missing), " ".join(f"--value {name}=..." for name in missing)
+        raise Misuse(f"If it happened, the run needs to know its {names}: add {given} Nothing was changed.")
 
 
 def _end_in_words(row: QuestionRow) -> str:
