@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from browser_agent.attending import check_attended
 from browser_agent.cli import asking
 from browser_agent.cli.exits import Exit, exit_of
 from browser_agent.cli.opening import AsJson, Desk, StorePath, named_values, open_desk
@@ -106,6 +107,7 @@ def refuse(
 
 
 def _answer(desk: Desk, name: str, said: Said, options: Options, *, resume: bool) -> Exit:
+    check_attended(options)  # before an answer is taken that could not be carried out
     desk.store.inbox.check(name, said)
     question = desk.store.inbox.question(name)
     seen = _look(desk, question)

@@ -600,6 +600,18 @@ def test_answering_an_ended_question_says_who_ended_it_and_what_is_open_now(
     assert "without an answer: a later look has proven it. Open in run" in error and f"now: {second.id}." in error
 
 
+def test_no_answer_is_taken_that_could_not_be_carried_out_before_a_person_s_eyes(
+    cli: Cli, keeper: Keeper, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    question = waiting(store)
+    assert cli("answer", question, *HAPPENED, "--headed").code == 2
+    assert answered(store, question)[0] is QuestionState.OPEN
+    assert cli("demo", "--headed").code == 2
+
+
 def test_an_abandoned_run_does_not_go_on(cli: Cli, keeper: Keeper, store: Store) -> None:
     question = waiting(store)
     assert cli("answer", question, "abandon", "--by", "ann", "--reason", "not wanted").code == 0
