@@ -28,7 +28,7 @@ from typing import (
     is_typeddict,
 )
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from browser_agent.browser.deadline import DeadlinePassed, within
@@ -50,6 +50,7 @@ __all__ = [
     "Left",
     "is_bare",
     "matches_request",
+    "misfits",
     "required_names",
     "target_words",
     "value_names",
@@ -211,6 +212,7 @@ class Gesture(MustRun, ABC, Generic[T_co]):
             "proof": [observer.to_json() for observer in self.proof],
             "known": known,
             "dialogs": [accept.pattern for accept in self.dialogs],
+            "needs": [name for name in required_names(self.gives) if name not in self.known],
         }
 
     def check(self) -> None:
@@ -261,6 +263,14 @@ def is_bare(gives: Any) -> bool:
 def required_names(gives: Any) -> list[str]:
     """The names of the values without which a value of this type can't be made."""
     return [name for name, required in (value_names(gives) or {}).items() if required]
+
+
+def misfits(error: ValidationError | KeyError) -> dict[str, str]:
+    """Which values a type could not be made of, and why: name -> why."""
+    if isinstance(error, KeyError):
+        return {str(error.args[0]): "is missing"}
+    parts = error.errors(include_url=False, include_input=False)
+    return {str(part["loc"][0]) if part["loc"] else VALUE: part["msg"] for part in parts}
 
 
 def _alias(alias: object) -> str | None:

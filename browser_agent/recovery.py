@@ -226,7 +226,8 @@ class Recovery:
             over = self._attempt.options.only_look or self._attempt.clock.now() >= until
             if over or self._attempt.stop_asked:
                 raise OutcomeUnknown(self._row.words, question.id, self._reasons)
-            self._attempt.sleep(next(back_off, BACK_OFF_SECONDS[-1]))
+            left = (until - self._attempt.clock.now()).total_seconds()
+            self._attempt.sleep(min(max(left, 0.0), next(back_off, BACK_OFF_SECONDS[-1])))
 
     def _answered(self, question: QuestionRow) -> GestureRow | None:
         if self._attempt.store.inbox.question(question.id).state is QuestionState.OPEN:

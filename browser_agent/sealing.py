@@ -71,6 +71,17 @@ def load_seal(file: Path | None = None) -> Seal | None:
     return Seal(_read(path.read_text(encoding="ascii"), str(path)))
 
 
+def key_in_use(file: Path | None = None) -> str | None:
+    """Where the key in use lies, in words: the environment's variable or the file; None if there is no key.
+
+    Raises:
+        Misuse: see `load_seal`.
+    """
+    if load_seal(file) is None:
+        return None
+    return f"the environment ({KEY_VARIABLE})" if os.environ.get(KEY_VARIABLE) else str(file or key_file())
+
+
 def new_key(file: Path | None = None) -> Path:
     """Make a key in its file, for this user alone.
 

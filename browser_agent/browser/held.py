@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 ATTACH_SECONDS = 6.0
 STATE_SECONDS = 3.0
+DRIVER_SECONDS = 5.0
 DISARM_SECONDS = 3.0
 FRONT_SECONDS = 1.0
 HELPER_ADDRESS = "about:blank#browser-agent"
@@ -59,6 +60,7 @@ class HeldBrowser:
             ChromiumNotFound, ChromiumDidNotStart: see `Chromium.start`.
             OSError: see `NetworkLog.open`.
         """
+        ours = not profile.exists()
         log, held = NetworkLog.open(profile) if netlog else None, None
         arguments = (*extra, log.argument) if log is not None else extra
         try:
@@ -70,6 +72,8 @@ class HeldBrowser:
         finally:
             if held is None and log is not None:
                 log.close()
+            if held is None and ours:  # none of it is left running
+                await asyncio.to_thread(shutil.rmtree, profile, ignore_errors=True)
         await held._restore(state)
         return held
 
@@ -156,6 +160,22 @@ def free_a_hanging_page(chromium: Chromium) -> None:
     for target in chromium.targets():
         if target.kind == "page" and target.url != HELPER_ADDRESS:
             close_page_by_port(chromium.endpoint, target.id)
+
+
+async def driver_answers(playwright: Playwright) -> bool:
+    """Whether the driver still answers; a browser that is held through a dead one is guarded no more."""
+    try:
+        probe = await asyncio.wait_for(playwright.request.new_context(), DRIVER_SECONDS)
+        await asyncio.wait_for(probe.dispose(), DRIVER_SECONDS)
+    except (Error, TimeoutError):
+        return False
+    return True
+
+
+def without_lost_answers(loop: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
+    """A loop's exception handler: a dead driver leaves answers that nobody awaits; its death is told elsewhere."""
+    if "reading from the driver" not in str(told.get("exception")):
+        loop.default_exception_handler(told)
 
 
 async def _helper_page(context: BrowserContext) -> Page:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from browser_agent.attending import check_attended
 from browser_agent.cli import asking, plain
 from browser_agent.cli.exits import Exit, exit_of
 from browser_agent.cli.opening import AsJson, Desk, RunId, StorePath, named_values, open_desk
@@ -17,17 +18,29 @@ from browser_agent.starting import submit
 from browser_agent.states import Point, RunState, Victim
 from browser_agent.tasks import Task, load_task, parse_arguments
 
-Headed = Annotated[bool, typer.Option("--headed", help="Show the browser.")]
+Headed = Annotated[bool, typer.Option("--headed", metavar="", help="Show the browser.")]
 SlowMo = Annotated[float, typer.Option("--slow-mo", metavar="MS", min=0, help="Wait that long before every page call.")]
-Pause = Annotated[bool, typer.Option("--pause-before-gesture", help="Wait for Enter before each gesture.")]
+Pause = Annotated[
+    bool,
+    typer.Option(
+        "--pause-before-gesture", metavar="", help="Before each gesture: Enter makes it, Ctrl-C stops the run."
+    ),
+]
 KeepLooking = Annotated[
     float,
-    typer.Option("--keep-looking", metavar="SECONDS", min=0, help="How long an open question looks again by itself."),
+    typer.Option(
+        "--keep-looking",
+        metavar="SECONDS",
+        min=0,
+        help="How long an open question looks again by itself. What a gesture and its site declare (settle, "
+        "late_commit) is waited for before that, in any case.",
+    ),
 ]
 Netlog = Annotated[
     bool,
     typer.Option(
         "--netlog",
+        metavar="",
         help="Note each write that Chromium sends again by itself. Costs reading some 3 MB a minute, never on disk, "
         "which hold full addresses; only restarts are kept, without their query.",
     ),
@@ -109,8 +122,8 @@ def resume(
 def display(
     headed: bool, slow_mo: float, pause: bool, keep_looking: float, kill_at: str | None, *, netlog: bool = False
 ) -> Options:
-    """How the run is kept. Raises Misuse for a point that is none."""
-    return Options(
+    """How the run is kept. Raises Misuse for a point that is none, and if nobody can attend it like that."""
+    options = Options(
         headed=headed,
         slow_mo_ms=slow_mo,
         pause_before_gesture=pause,
@@ -118,6 +131,8 @@ def display(
         kill_at=KillAt.parse(kill_at) if kill_at else None,
         netlog=netlog,
     )
+    check_attended(options)
+    return options
 
 
 def bind(task: Task[..., Any], urls: dict[str, str], accounts: dict[str, str], known: Settings) -> None:
