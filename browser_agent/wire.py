@@ -33,6 +33,7 @@ class WireFact(BaseModel):
     error: str | None = None
     by_service_worker: bool = False
     declared: bool = False  # it is the gesture's declared commit request
+    fresh: bool = True  # it left on a fresh connection, which the browser does not send a second time by itself
 
     def __str__(self) -> str:
         if self.refused is not None:
@@ -121,12 +122,12 @@ class WireReport(BaseModel):
     @property
     def guarded(self) -> bool:
         """Every write passed the gate, so the browser cannot have sent one of them twice."""
-        return self.armed and self._direct
+        return self.armed and self._direct and all(fact.fresh for fact in self.released)
 
     @property
     def sent_once(self) -> bool:
         """No write can have been sent twice by the browser: guarded or zero restarts in its log, never a restart."""
-        return self._direct and not self.restarts and (self.armed or self.restarts == 0)
+        return self._direct and not self.restarts and (self.guarded or self.restarts == 0)
 
     @property
     def _direct(self) -> bool:

@@ -1,10 +1,13 @@
 """The gate at the wire, in the keeper's hands: a gesture's writes are held, checked, and let go once, or refused.
 
-A worker can click; it cannot send. Every write of the acting pages is paused while the gate is armed; before one is
-let go the fence is checked again and `released` is written, then the browser's pooled connections are closed, so that
-the request leaves on a fresh connection, which Chromium does not send a second time by itself (measured; see
+A worker can click; it cannot send. Every write of the browser is paused while the gate is armed; before one is let go
+the fence is checked again and `released` is written, then the browser's pooled connections are closed, so that the
+request leaves on a fresh connection, which Chromium does not send a second time by itself (measured; see
 `ShouldResendRequest` in Chromium's net/http/http_network_transaction.cc). Fails closed: whatever goes wrong here, the
 request is refused. Knows nothing of tasks or observers; runs in the keeper's event loop.
+
+Two writes leave one after the other, and reads wait while one leaves. Closing connections would cut an HTTP/2 answer
+of the first one off, and a read that is quicker would leave a used connection behind for the write (both measured).
 """
 
 from __future__ import annotations
@@ -13,20 +16,23 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
-from playwright.async_api import BrowserContext, Error, Page, Request, Response, Route, WebSocket, Worker
+from playwright.async_api import BrowserContext, Error, Page, Request, WebSocket, Worker
 
 from browser_agent.browser.netlog import NetworkLog
+from browser_agent.browser.pause import Answer, Pause, Paused
 from browser_agent.browser.watch import Watch
 from browser_agent.states import Point
 from browser_agent.wire import WireReport
 
 FLUSH_SECONDS = 5.0
+PATIENCE_SECONDS = 3.0
+"""How long a write waits for the end of one that left before it."""
+CAN_FLUSH = "() => Boolean(globalThis.chrome?.benchmarking?.closeConnections)"
 FLUSH = """() => {
   if (!globalThis.chrome?.benchmarking?.closeConnections) return false;
   chrome.benchmarking.closeConnections();
   return true;
 }"""
-EVERYTHING = "**/*"
 Release = Callable[[str, str, str], Awaitable[None]]
 """Check the fence and write `released`: gesture, method, address. Raises when the request must not leave."""
 Reach = Callable[[Point, str], Awaitable[None]]
@@ -34,9 +40,10 @@ Reach = Callable[[Point, str], Awaitable[None]]
 
 
 class Gate:
-    """The gate of one browser context.
+    """The gate of one Chromium.
 
     Args:
+        pause: laid over that Chromium, on the keeper's own connection.
         context: the default context of our Chromium, on the keeper's own connection.
         helper: a page of that context that nothing acts on; pooled connections are closed from it. May be replaced.
         release: see `Release`.
@@ -44,31 +51,43 @@ class Gate:
         log: the browser's network log, if one is kept.
     """
 
-    def __init__(
-        self, context: BrowserContext, helper: Page, release: Release, reach: Reach, log: NetworkLog | None = None
+    def __init__(  # noqa: PLR0917  # each is a part of where it stands
+        self,
+        pause: Pause,
+        context: BrowserContext,
+        helper: Page,
+        release: Release,
+        reach: Reach,
+        log: NetworkLog | None = None,
     ) -> None:
-        self._context, self._release, self._reach, self._log = context, release, reach, log
+        self._pause, self._release, self._reach, self._log = pause, release, reach, log
         self.helper = helper
         self._watches: dict[str, Watch] = {}
         self._current: Watch | None = None
         self._sockets: set[WebSocket] = set()
         self._refusing: str | None = None
+        self._turn = asyncio.Lock()  # the write that holds it is the next to leave
+        self._still = asyncio.Event()  # clear while a write leaves: no read may leave a used connection for it
+        self._still.set()
+        self._under_way: dict[Paused, asyncio.Event] = {}
+        pause.tell(self._came, self._ended)
         context.on("page", self._watch_page)
         context.on("serviceworker", self._watch_worker)
-        context.on("response", self._answered)
-        context.on("requestfailed", self._ended)
+        context.on("requestfinished", self._finished)
+        context.on("requestfailed", self._failed)
         for page in context.pages:
             self._watch_page(page)
 
     async def arm(self, gesture: str, sends: str | None) -> bool:
         """Stand before the gesture's input. False: the guard cannot work here, nothing may be made through it."""
-        if not await self._flush():
+        if not await self._ask_helper(CAN_FLUSH):
             return False
         self._refusing = None
+        self._under_way.clear()
         span = await self._log.span(self.helper) if self._log is not None else None
-        watch = Watch(gesture, sends, sockets=len(self._sockets), workers=len(self._context.service_workers), span=span)
+        watch = Watch(gesture, sends, sockets=len(self._sockets), workers=self._pause.workers, span=span)
         self._current = self._watches[gesture] = watch
-        await self._context.route(EVERYTHING, self._on_request)
+        await self._pause.stand()
         return True
 
     async def disarm(self) -> None:
@@ -76,7 +95,7 @@ class Gate:
         if self._current is not None:
             self._current.armed = False
             self._current = None
-            await self._context.unroute(EVERYTHING, self._on_request)
+            await self._pause.rest()
 
     def refuse(self, because: str) -> None:
         """From now on let nothing go: the worker is dead, or the run is in other hands."""
@@ -91,51 +110,120 @@ class Gate:
         """What was seen, gesture by gesture."""
         return {gesture: watch.report() for gesture, watch in self._watches.items()}
 
-    async def _on_request(self, route: Route) -> None:
-        watch, request = self._current, route.request
-        if watch is None or not watch.holds(request):
-            if watch is not None:
-                watch.passed(request)
-            await _quietly(route.continue_())
-            return
-        address = watch.held(request, datetime.now(UTC))
-        refused = await self._refused(watch, request, address)
-        if refused is not None:
-            watch.note(request, refused=refused)
-            await _quietly(route.abort("blockedbyclient"))
-            return
-        watch.note(request, released=True)  # from here on it may have left, whatever the next line says
-        await _quietly(route.continue_())
-        await self._reach(Point.RELEASED, watch.gesture)
+    # A request stands still
 
-    async def _refused(self, watch: Watch, request: Request, address: str) -> str | None:
-        """Why the held request must not leave, or None: fence checked, `released` written, connections closed."""
+    async def _came(self, paused: Paused) -> None:
+        watch = self._current
+        if watch is not None and watch.holds(paused) and not self._pause.is_foreign(paused):
+            await self._hold(watch, paused)
+            return
+        if watch is not None and not self._pause.is_foreign(paused):
+            watch.passed(paused)
+        await self._still.wait()
+        await self._pause.let_go(paused)
+
+    async def _hold(self, watch: Watch, paused: Paused) -> None:
+        address = watch.held(paused, datetime.now(UTC))
+        refused = await self._reached(Point.PAUSED, watch)
+        async with self._turn:
+            fresh = await self._way_is_clear(watch, paused)
+            refused = refused or await self._leaves(watch, paused, address, fresh=fresh)
+        if refused is None:
+            await self._reach(Point.RELEASED, watch.gesture)
+            return
+        watch.note(paused, refused=refused)
+        await self._pause.refuse(paused)
+
+    async def _leaves(self, watch: Watch, paused: Paused, address: str, *, fresh: bool) -> str | None:
+        """Let it go, on a fresh connection if that does no harm; or say why it must not leave."""
         try:
-            await self._reach(Point.PAUSED, watch.gesture)
             if self._refusing is None:
-                await self._release(watch.gesture, request.method, address)
+                await self._release(watch.gesture, paused.method, address)
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # a stop, a lost lease, a full disk: each means that it must not leave
             return str(error)
-        if self._refusing is None and not await self._flush():
-            return "pooled connections could not be closed"
-        return self._refusing  # it may have been said while the connections were being closed
-
-    async def _flush(self) -> bool:
+        self._still.clear()
         try:
-            return bool(await asyncio.wait_for(self.helper.evaluate(FLUSH), FLUSH_SECONDS))
+            if self._refusing is None and fresh and not await self._ask_helper(FLUSH):
+                return "pooled connections could not be closed"
+            if self._refusing is not None:  # it may have been said while the connections were being closed
+                return self._refusing
+            watch.note(paused, released=True, fresh=fresh)  # it may have left, whatever the next line says
+            self._under_way[paused] = asyncio.Event()
+            await self._pause.let_go(paused, tell=True)
+        finally:
+            self._still.set()
+        return None
+
+    async def _reached(self, point: Point, watch: Watch) -> str | None:
+        """Where a test may end a process; whatever goes wrong there means that nothing may leave."""
+        try:
+            await self._reach(point, watch.gesture)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            return str(error)
+        return None
+
+    async def _way_is_clear(self, watch: Watch, paused: Paused) -> bool:
+        """Wait until the writes before it have ended; whether connections may be closed without harm to one of them.
+
+        The declared commit request gets a fresh connection even if that cuts off one that is not declared.
+        """
+        waiting = [asyncio.ensure_future(ended.wait()) for ended in self._under_way.values()]
+        if waiting:
+            await asyncio.wait(waiting, timeout=PATIENCE_SECONDS)
+        for each in waiting:
+            each.cancel()
+        return not self._under_way or (
+            watch.is_declared(paused) and not any(watch.is_declared(other) for other in self._under_way)
+        )
+
+    async def _ask_helper(self, question: str) -> bool:
+        try:
+            return bool(await asyncio.wait_for(self.helper.evaluate(question), FLUSH_SECONDS))
         except (Error, TimeoutError):
             return False
 
-    async def _answered(self, response: Response) -> None:
-        for watch in self._watches.values():
-            if watch.answered(response.request, response):
-                await self._reach(Point.ANSWERED, watch.gesture)
+    # How a write that was let go ended
 
-    def _ended(self, request: Request) -> None:
+    async def _ended(self, paused: Paused, how: Answer | str) -> None:
+        """The head of its answer, or an error; the rest of an answer may still be on its way to a living page."""
+        watch = next((watch for watch in self._watches.values() if paused in watch.facts), None)
+        if isinstance(how, Answer):
+            answered = watch is not None and watch.answered(paused, how)
+            over = 300 <= how.status < 400 or not paused.in_page
+        else:
+            answered, over = False, True
+            if watch is not None:
+                watch.note(paused, error=how)
+        if over:
+            self._is_over(paused)
+        await self._pause.let_go(paused)
+        if answered and watch is not None:
+            await self._reach(Point.ANSWERED, watch.gesture)
+
+    def _finished(self, request: Request) -> None:
+        paused = next((paused for paused in self._under_way if _are_one(paused, request)), None)
+        if paused is not None:
+            self._is_over(paused)
+
+    def _failed(self, request: Request) -> None:
+        """The page's own words for an end without an answer tell more than the protocol's."""
+        self._finished(request)
         for watch in self._watches.values():
-            watch.ended(request)
+            for paused, fact in watch.facts.items():
+                if _are_one(paused, request) and fact.released and fact.status is None:
+                    watch.note(paused, error=request.failure or "no answer")
+                    return
+
+    def _is_over(self, paused: Paused) -> None:
+        ended = self._under_way.pop(paused, None)
+        if ended is not None:
+            ended.set()
+
+    # Other ways out
 
     def _watch_page(self, page: Page) -> None:
         page.on("websocket", self._watch_socket)
@@ -154,10 +242,5 @@ class Gate:
         self._sockets.discard(closed)
 
 
-async def _quietly(answer: Awaitable[None]) -> None:
-    """Answer a held request. The page may be gone meanwhile, and then there is nothing to answer."""
-    try:
-        await answer
-    except Error as error:
-        if "closed" not in str(error) and "handled" not in str(error):
-            raise
+def _are_one(paused: Paused, request: Request) -> bool:
+    return paused.method == request.method and paused.url == request.url.partition("#")[0]

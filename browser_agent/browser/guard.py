@@ -17,8 +17,9 @@ from typing import Any
 from playwright.sync_api import BrowserContext, Error, Page, Request, Response, Route
 
 from browser_agent.browser.deadline import DeadlinePassed, within
-from browser_agent.browser.gate import EVERYTHING, FLUSH, FLUSH_SECONDS
+from browser_agent.browser.gate import FLUSH, FLUSH_SECONDS
 from browser_agent.browser.held import HELPER_ADDRESS
+from browser_agent.browser.pause import EVERYTHING
 from browser_agent.browser.watch import Watch
 from browser_agent.wire import NOTHING_SEEN, WireReport
 

@@ -18,6 +18,7 @@ from playwright.async_api import Browser, BrowserContext, Dialog, Error, Page, P
 from browser_agent.browser.chromium import Chromium, ChromiumSilent, close_page_by_port
 from browser_agent.browser.gate import Gate, Reach, Release
 from browser_agent.browser.netlog import NetworkLog
+from browser_agent.browser.pause import Pause
 
 T = TypeVar("T")
 
@@ -101,9 +102,10 @@ class HeldBrowser:
             browser = await playwright.chromium.connect_over_cdp(chromium.endpoint, timeout=ATTACH_SECONDS * 1000)
             context = browser.contexts[0]
             helper = await _helper_page(context)
-        except (Error, IndexError):
+            pause = await asyncio.wait_for(Pause.lay(browser, context, helper), ATTACH_SECONDS)
+        except (Error, IndexError, TimeoutError):
             return None
-        return cls(chromium, browser, Gate(context, helper, release, reach, log), log)
+        return cls(chromium, browser, Gate(pause, context, helper, release, reach, log), log)
 
     async def remember_state(self) -> None:
         """Read cookies and storage, while the pages answer: before a gesture."""

@@ -1,0 +1,183 @@
+"""Where every request of one Chromium can be made to stand still: pages, frames, popups, workers, beacons, redirects.
+
+It pauses for the browser as a whole, by the `Fetch` domain of Chromium's own protocol on a session of the browser
+itself, and is laid from the browser's first moment on. A route on pages misses a beacon sent while its page is left,
+`fetchLater`, shared workers and the second hop of a redirect; this one holds them all (measured, Chromium 156). What
+was there before it was laid is not held and is counted instead: a shared worker, a service worker.
+
+Knows nothing of gestures: it says what came and what was answered, and does as it is told. What may never happen: a
+request that is let go before somebody said so, while it stands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Page
+
+EVERYTHING = "**/*"
+_ALL = {"patterns": [{"urlPattern": "*", "requestStage": "Request"}]}
+_NONE = {"patterns": [{"urlPattern": "nothing:is-like-this", "requestStage": "Request"}]}
+"""Laid from the first moment, though it pauses nothing: what is made without it would not be held later (measured)."""
+_WORKERS = frozenset({"service_worker", "shared_worker"})
+
+
+@dataclass(frozen=True, eq=False)
+class Paused:
+    """One request that stands still. Each hop of a redirect is one of its own.
+
+    `in_page` = a living page waits for it, so that the page's own events tell how it ends.
+    """
+
+    id: str
+    method: str
+    url: str
+    resource_type: str
+    frame: str
+    in_page: bool
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The head of the network's answer to a request."""
+
+    status: int
+    headers: dict[str, str]
+    from_service_worker: bool = False  # what answers here is always the network
+
+
+Came = Callable[[Paused], Coroutine[Any, Any, None]]
+"""A request stands still; whoever is told lets it go or refuses it."""
+Ended = Callable[[Paused, Answer | str], Coroutine[Any, Any, None]]
+"""How a request that was let go with `tell` ended: the head of its answer, or an error in the browser's words. It
+stands still again; whoever is told lets it go."""
+
+
+class Pause:
+    """Lay it by `Pause.lay`, as soon as the browser is there.
+
+    Args:
+        session: a session of the browser itself, on the keeper's own connection.
+        home: the id of the browser context that is acted in.
+    """
+
+    def __init__(self, session: CDPSession, home: str) -> None:
+        self._session, self._home = session, home
+        self._came: Came | None = None
+        self._ended: Ended | None = None
+        self._told: dict[str, Paused] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._contexts: dict[str, str] = {}
+        self._workers: dict[str, str] = {}
+        self._before: frozenset[str] = frozenset()
+        session.on("Fetch.requestPaused", self._paused)
+        session.on("Target.targetCreated", self._made)
+        session.on("Target.targetDestroyed", self._gone)
+
+    @classmethod
+    async def lay(cls, browser: Browser, context: BrowserContext, helper: Page) -> Pause:
+        """Lay it over a browser, so that it can hold whatever is made from now on, and the pages that are there.
+
+        Raises:
+            Error: the browser does not answer, or one of its pages doesn't.
+        """
+        of_helper = await context.new_cdp_session(helper)
+        home = (await of_helper.send("Target.getTargetInfo"))["targetInfo"]["browserContextId"]
+        await of_helper.detach()
+        pause = cls(await browser.new_browser_cdp_session(), home)
+        await pause._session.send("Target.setDiscoverTargets", {"discover": True})
+        await pause._session.send("Fetch.enable", _NONE)
+        pause._before = frozenset(pause._workers)
+        await context.route(EVERYTHING, _passes)  # makes the pages that are there ask anew for their way out
+        await context.unroute(EVERYTHING, _passes)
+        return pause
+
+    def tell(self, came: Came, ended: Ended) -> None:
+        """Who is told from now on; before that nothing may stand."""
+        self._came, self._ended = came, ended
+
+    async def stand(self) -> None:
+        """From now on every request stands still. Raises Error if the browser does not answer."""
+        await self._session.send("Fetch.enable", _ALL)
+
+    async def rest(self) -> None:
+        """From now on requests pass. Those that stand still go on standing."""
+        await self._session.send("Fetch.enable", _NONE)
+
+    @property
+    def workers(self) -> int:
+        """Senders beside the pages: service workers, and shared workers that are older than this pause."""
+        return sum(kind == "service_worker" or id in self._before for id, kind in self._workers.items())
+
+    def is_foreign(self, paused: Paused) -> bool:
+        """Whether it belongs to a page of another browser context, such as an observer's."""
+        return self._contexts.get(paused.frame, self._home) != self._home
+
+    async def let_go(self, paused: Paused, *, tell: bool = False) -> None:
+        """Let a request go; with `tell`, how it ends is told."""
+        if tell:
+            self._told[paused.id] = paused
+        await self._say("Fetch.continueRequest", requestId=paused.id, interceptResponse=tell)
+
+    async def refuse(self, paused: Paused) -> None:
+        """End a request that stands still; it never leaves."""
+        await self._say("Fetch.failRequest", requestId=paused.id, errorReason="BlockedByClient")
+
+    # What the browser says
+
+    def _paused(self, event: dict[str, Any]) -> None:
+        assert self._came is not None and self._ended is not None, "nobody was there to be told"
+        if "responseStatusCode" in event:
+            headers = {each["name"].lower(): each["value"] for each in event.get("responseHeaders", [])}
+            work = self._ended(self._told.pop(event["requestId"]), Answer(event["responseStatusCode"], headers))
+        elif "responseErrorReason" in event:
+            work = self._ended(self._told.pop(event["requestId"]), _words(event["responseErrorReason"]))
+        else:
+            work = self._came(_read(event))
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _made(self, event: dict[str, Any]) -> None:
+        target = event["targetInfo"]
+        if target["type"] in _WORKERS:
+            self._workers[target["targetId"]] = target["type"]
+        elif context := target.get("browserContextId"):
+            self._contexts[target["targetId"]] = context
+
+    def _gone(self, event: dict[str, Any]) -> None:
+        self._workers.pop(event["targetId"], None)
+
+    async def _say(self, method: str, **facts: Any) -> None:
+        """Tell the browser what becomes of a request; it may be gone meanwhile, and then there is nothing to tell."""
+        try:
+            await self._session.send(method, facts)
+        except Error as error:
+            if "closed" not in str(error) and "Invalid InterceptionId" not in str(error):
+                raise
+
+
+def _read(event: dict[str, Any]) -> Paused:
+    request = event["request"]
+    return Paused(
+        id=event["requestId"],
+        method=request["method"],
+        url=request["url"],
+        resource_type=event["resourceType"].lower(),
+        frame=event.get("frameId", ""),
+        in_page="networkId" in event,
+    )
+
+
+def _words(reason: str) -> str:
+    """The protocol's name of an error as the browser says it elsewhere: ConnectionReset, net::ERR_CONNECTION_RESET."""
+    return "net::ERR_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", reason).upper()
+
+
+async def _passes(route: Any) -> None:
+    await route.continue_()
