@@ -79,8 +79,9 @@ class WireReport(BaseModel):
     """All that the keeper knows of one gesture's writes.
 
     `armed` = the gate stood from before the input until this report was made, in one keeper's life. `sockets` and
-    `workers` = WebSockets and service workers that were there at any time since, by which something could have left
-    unseen. `declared` = the gesture names its commit request; `reads` = pages and data that were fetched unheld since.
+    `workers` = WebSockets, and service or shared workers, that were there at any time since, by which something could
+    have left unseen. `declared` = the gesture names its commit request; `reads` = pages and data that were fetched
+    unheld since.
     `resent` = writes since, which the network log says were sent again by the browser; `restarts` = how often, None if
     no log was kept, or not all of it could be read.
     """

@@ -68,6 +68,10 @@ class Guard:
         """Open the gate."""
         assert self._loop.run(self._held.disarm())
 
+    def break_helper(self) -> None:
+        """Take the page away from which pooled connections are closed; the next gesture gets a new one."""
+        self._loop.run(self._held.gate.helper.close())
+
     @property
     def report(self) -> WireReport:
         """What the gate saw of the last gesture."""
@@ -153,11 +157,21 @@ class Counter:
             return self._clicked(page, till, ended, NOTHING_SEEN)
 
     def guarded(
-        self, protocol: str, by: str, *, until: str = "/orders", sends: str = "POST /orders", **how: Any
+        self,
+        protocol: str,
+        by: str,
+        *,
+        until: str = "/orders",
+        sends: str = "POST /orders",
+        seen: bool = True,
+        **how: Any,
     ) -> Clicked:
-        """Press it with the gate armed; wait until every POST to `until` has ended, as the gate sees it."""
+        """Press it with the gate armed; wait until every POST to `until` has ended, as the gate sees it.
+
+        `seen` = a page tells how its POST ends, so that the gate learns the browser's own words for it.
+        """
         with self._pressed(protocol, by, arm=sends, **how) as (page, till, ended):
-            wait(page, lambda: _have_ended(self.guard.report, until))
+            wait(page, lambda: _have_ended(self.guard.report, until, seen))
             return self._clicked(page, till, ended, self.guard.report)
 
     def refused(self, protocol: str, by: str, **how: Any) -> Clicked:
@@ -179,7 +193,7 @@ class Counter:
     ) -> Iterator[tuple[Page, Till, list[str]]]:
         with self.order_page(protocol, by, **how) as (page, till), self._ends() as ended:
             if file is not None:
-                page.get_by_label("File").set_input_files(file)
+                choose(page, file)
             if arm:
                 assert self.guard.arm(arm)
             if refuse:
@@ -217,6 +231,13 @@ class Counter:
                 page.close()
 
 
+def choose(page: Page, file: Path) -> None:
+    """Choose a file by its path, as a person does; Playwright would send its bytes through the browser's port."""
+    session = page.context.new_cdp_session(page)
+    found = session.send("Runtime.evaluate", {"expression": "document.querySelector('input[type=file]')"})
+    session.send("DOM.setFileInputFiles", {"files": [str(file)], "objectId": found["result"]["objectId"]})
+
+
 def press(page: Page) -> None:
     """Press what orders, wherever it stands on the page."""
     frame = page.frame_locator("iframe") if page.locator("iframe").count() else page
@@ -231,8 +252,10 @@ def wait(page: Page, until: Callable[[], bool]) -> None:
         page.wait_for_timeout(GLANCE_MS)
 
 
-def _have_ended(report: WireReport, path: str) -> bool:
+def _have_ended(report: WireReport, path: str, seen: bool) -> bool:
     facts = [fact for fact in report.facts if path in fact.address]
+    if seen and any(fact.error == "net::ERR_FAILED" for fact in facts):
+        return False
     return bool(facts) and all(fact.refused or fact.status or fact.error for fact in facts)
 
 

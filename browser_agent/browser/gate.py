@@ -5,9 +5,6 @@ the fence is checked again and `released` is written, then the browser's pooled 
 request leaves on a fresh connection, which Chromium does not send a second time by itself (measured; see
 `ShouldResendRequest` in Chromium's net/http/http_network_transaction.cc). Fails closed: whatever goes wrong here, the
 request is refused. Knows nothing of tasks or observers; runs in the keeper's event loop.
-
-Two writes leave one after the other, and reads wait while one leaves. Closing connections would cut an HTTP/2 answer
-of the first one off, and a read that is quicker would leave a used connection behind for the write (both measured).
 """
 
 from __future__ import annotations
@@ -16,8 +13,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
-from playwright.async_api import BrowserContext, Error, Page, Request, WebSocket, Worker
+from playwright.async_api import BrowserContext, Error, Page, Request, WebSocket
 
+from browser_agent.browser.leaving import Leaving
 from browser_agent.browser.netlog import NetworkLog
 from browser_agent.browser.pause import Answer, Pause, Paused
 from browser_agent.browser.watch import Watch
@@ -25,8 +23,6 @@ from browser_agent.states import Point
 from browser_agent.wire import WireReport
 
 FLUSH_SECONDS = 5.0
-PATIENCE_SECONDS = 3.0
-"""How long a write waits for the end of one that left before it."""
 CAN_FLUSH = "() => Boolean(globalThis.chrome?.benchmarking?.closeConnections)"
 FLUSH = """() => {
   if (!globalThis.chrome?.benchmarking?.closeConnections) return false;
@@ -66,13 +62,9 @@ class Gate:
         self._current: Watch | None = None
         self._sockets: set[WebSocket] = set()
         self._refusing: str | None = None
-        self._turn = asyncio.Lock()  # the write that holds it is the next to leave
-        self._still = asyncio.Event()  # clear while a write leaves: no read may leave a used connection for it
-        self._still.set()
-        self._under_way: dict[Paused, asyncio.Event] = {}
-        pause.tell(self._came, self._ended)
+        self._leaving = Leaving()
+        pause.tell(self._came, self._ended, self._worker_made)
         context.on("page", self._watch_page)
-        context.on("serviceworker", self._watch_worker)
         context.on("requestfinished", self._finished)
         context.on("requestfailed", self._failed)
         for page in context.pages:
@@ -83,7 +75,7 @@ class Gate:
         if not await self._ask_helper(CAN_FLUSH):
             return False
         self._refusing = None
-        self._under_way.clear()
+        self._leaving.forget()
         span = await self._log.span(self.helper) if self._log is not None else None
         watch = Watch(gesture, sends, sockets=len(self._sockets), workers=self._pause.workers, span=span)
         self._current = self._watches[gesture] = watch
@@ -119,66 +111,46 @@ class Gate:
             return
         if watch is not None and not self._pause.is_foreign(paused):
             watch.passed(paused)
-        await self._still.wait()
+        await self._leaving.read()
         await self._pause.let_go(paused)
 
     async def _hold(self, watch: Watch, paused: Paused) -> None:
         address = watch.held(paused, datetime.now(UTC))
-        refused = await self._reached(Point.PAUSED, watch)
-        async with self._turn:
-            fresh = await self._way_is_clear(watch, paused)
-            refused = refused or await self._leaves(watch, paused, address, fresh=fresh)
+        refused = await self._said_no(self._reach(Point.PAUSED, watch.gesture))
+        declared = watch.is_declared(paused)  # it gets a fresh connection even if that cuts off one that isn't
+        async with self._leaving.turn(
+            paused, may_cut_off=lambda other: declared and not watch.is_declared(other)
+        ) as clear:
+            refused = refused or await self._refused(watch, paused, address, flush=clear)
+            if refused is None:
+                watch.note(paused, released=True, fresh=clear)  # it may have left, whatever the next line says
+                self._leaving.left(paused)
+                await self._pause.let_go(paused, tell=True)
         if refused is None:
             await self._reach(Point.RELEASED, watch.gesture)
             return
         watch.note(paused, refused=refused)
         await self._pause.refuse(paused)
 
-    async def _leaves(self, watch: Watch, paused: Paused, address: str, *, fresh: bool) -> str | None:
-        """Let it go, on a fresh connection if that does no harm; or say why it must not leave."""
-        try:
-            if self._refusing is None:
-                await self._release(watch.gesture, paused.method, address)
-        except asyncio.CancelledError:
-            raise
-        except BaseException as error:  # a stop, a lost lease, a full disk: each means that it must not leave
-            return str(error)
-        self._still.clear()
-        try:
-            if self._refusing is None and fresh and not await self._ask_helper(FLUSH):
-                return "pooled connections could not be closed"
-            if self._refusing is not None:  # it may have been said while the connections were being closed
-                return self._refusing
-            watch.note(paused, released=True, fresh=fresh)  # it may have left, whatever the next line says
-            self._under_way[paused] = asyncio.Event()
-            await self._pause.let_go(paused, tell=True)
-        finally:
-            self._still.set()
-        return None
+    async def _refused(self, watch: Watch, paused: Paused, address: str, *, flush: bool) -> str | None:
+        """Why the held request must not leave, or None: fence checked, `released` written, connections closed."""
+        if self._refusing is None:
+            no = await self._said_no(self._release(watch.gesture, paused.method, address))
+            if no is not None:
+                return no
+        if self._refusing is None and flush and not await self._ask_helper(FLUSH):
+            return "pooled connections could not be closed"
+        return self._refusing  # it may have been said while the connections were being closed
 
-    async def _reached(self, point: Point, watch: Watch) -> str | None:
-        """Where a test may end a process; whatever goes wrong there means that nothing may leave."""
+    async def _said_no(self, asked: Awaitable[None]) -> str | None:
+        """A stop, a lost lease, a full disk: each means that the request must not leave."""
         try:
-            await self._reach(point, watch.gesture)
+            await asked
         except asyncio.CancelledError:
             raise
         except BaseException as error:
             return str(error)
         return None
-
-    async def _way_is_clear(self, watch: Watch, paused: Paused) -> bool:
-        """Wait until the writes before it have ended; whether connections may be closed without harm to one of them.
-
-        The declared commit request gets a fresh connection even if that cuts off one that is not declared.
-        """
-        waiting = [asyncio.ensure_future(ended.wait()) for ended in self._under_way.values()]
-        if waiting:
-            await asyncio.wait(waiting, timeout=PATIENCE_SECONDS)
-        for each in waiting:
-            each.cancel()
-        return not self._under_way or (
-            watch.is_declared(paused) and not any(watch.is_declared(other) for other in self._under_way)
-        )
 
     async def _ask_helper(self, question: str) -> bool:
         try:
@@ -191,23 +163,20 @@ class Gate:
     async def _ended(self, paused: Paused, how: Answer | str) -> None:
         """The head of its answer, or an error; the rest of an answer may still be on its way to a living page."""
         watch = next((watch for watch in self._watches.values() if paused in watch.facts), None)
-        if isinstance(how, Answer):
-            answered = watch is not None and watch.answered(paused, how)
-            over = 300 <= how.status < 400 or not paused.in_page
-        else:
-            answered, over = False, True
-            if watch is not None:
-                watch.note(paused, error=how)
-        if over:
-            self._is_over(paused)
+        told = watch is not None and isinstance(how, Answer) and watch.answered(paused, how)
+        if watch is not None and isinstance(how, str):
+            watch.note(paused, error=how)
+        more = paused.in_page and isinstance(how, Answer) and not 300 <= how.status < 400
+        self._leaving.answered(paused, more=more)
         await self._pause.let_go(paused)
-        if answered and watch is not None:
+        if watch is not None and told:
             await self._reach(Point.ANSWERED, watch.gesture)
 
     def _finished(self, request: Request) -> None:
-        paused = next((paused for paused in self._under_way if _are_one(paused, request)), None)
-        if paused is not None:
-            self._is_over(paused)
+        for paused in self._leaving.under_way:
+            if _are_one(paused, request):
+                self._leaving.over(paused)
+                return
 
     def _failed(self, request: Request) -> None:
         """The page's own words for an end without an answer tell more than the protocol's."""
@@ -218,17 +187,12 @@ class Gate:
                     watch.note(paused, error=request.failure or "no answer")
                     return
 
-    def _is_over(self, paused: Paused) -> None:
-        ended = self._under_way.pop(paused, None)
-        if ended is not None:
-            ended.set()
-
     # Other ways out
 
     def _watch_page(self, page: Page) -> None:
         page.on("websocket", self._watch_socket)
 
-    def _watch_worker(self, worker: Worker) -> None:
+    def _worker_made(self) -> None:
         if self._current is not None:
             self._current.workers += 1
 

@@ -2,8 +2,8 @@
 
 It pauses for the browser as a whole, by the `Fetch` domain of Chromium's own protocol on a session of the browser
 itself, and is laid from the browser's first moment on. A route on pages misses a beacon sent while its page is left,
-`fetchLater`, shared workers and the second hop of a redirect; this one holds them all (measured, Chromium 156). What
-was there before it was laid is not held and is counted instead: a shared worker, a service worker.
+`fetchLater`, shared workers and the second hop of a redirect; this one holds them all (measured, Chromium 156). It
+does not hold WebSockets, nor a worker that was there before it was laid; so workers that outlive a page are counted.
 
 Knows nothing of gestures: it says what came and what was answered, and does as it is told. What may never happen: a
 request that is let go before somebody said so, while it stands.
@@ -56,6 +56,8 @@ Came = Callable[[Paused], Coroutine[Any, Any, None]]
 Ended = Callable[[Paused, Answer | str], Coroutine[Any, Any, None]]
 """How a request that was let go with `tell` ended: the head of its answer, or an error in the browser's words. It
 stands still again; whoever is told lets it go."""
+WorkerMade = Callable[[], None]
+"""A service worker or a shared worker has come to life."""
 
 
 class Pause:
@@ -70,11 +72,11 @@ class Pause:
         self._session, self._home = session, home
         self._came: Came | None = None
         self._ended: Ended | None = None
+        self._worker_made: WorkerMade | None = None
         self._told: dict[str, Paused] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._contexts: dict[str, str] = {}
-        self._workers: dict[str, str] = {}
-        self._before: frozenset[str] = frozenset()
+        self._workers: set[str] = set()
         session.on("Fetch.requestPaused", self._paused)
         session.on("Target.targetCreated", self._made)
         session.on("Target.targetDestroyed", self._gone)
@@ -92,14 +94,13 @@ class Pause:
         pause = cls(await browser.new_browser_cdp_session(), home)
         await pause._session.send("Target.setDiscoverTargets", {"discover": True})
         await pause._session.send("Fetch.enable", _NONE)
-        pause._before = frozenset(pause._workers)
         await context.route(EVERYTHING, _passes)  # makes the pages that are there ask anew for their way out
         await context.unroute(EVERYTHING, _passes)
         return pause
 
-    def tell(self, came: Came, ended: Ended) -> None:
+    def tell(self, came: Came, ended: Ended, worker_made: WorkerMade) -> None:
         """Who is told from now on; before that nothing may stand."""
-        self._came, self._ended = came, ended
+        self._came, self._ended, self._worker_made = came, ended, worker_made
 
     async def stand(self) -> None:
         """From now on every request stands still. Raises Error if the browser does not answer."""
@@ -111,8 +112,8 @@ class Pause:
 
     @property
     def workers(self) -> int:
-        """Senders beside the pages: service workers, and shared workers that are older than this pause."""
-        return sum(kind == "service_worker" or id in self._before for id, kind in self._workers.items())
+        """Living senders beside the pages: service workers and shared workers."""
+        return len(self._workers)
 
     def is_foreign(self, paused: Paused) -> bool:
         """Whether it belongs to a page of another browser context, such as an observer's."""
@@ -145,13 +146,17 @@ class Pause:
 
     def _made(self, event: dict[str, Any]) -> None:
         target = event["targetInfo"]
-        if target["type"] in _WORKERS:
-            self._workers[target["targetId"]] = target["type"]
-        elif context := target.get("browserContextId"):
+        context = target.get("browserContextId", self._home)
+        if target["type"] not in _WORKERS:
             self._contexts[target["targetId"]] = context
+        elif context == self._home:
+            self._workers.add(target["targetId"])
+            if self._worker_made is not None:
+                self._worker_made()
 
     def _gone(self, event: dict[str, Any]) -> None:
-        self._workers.pop(event["targetId"], None)
+        self._workers.discard(event["targetId"])
+        self._contexts.pop(event["targetId"], None)
 
     async def _say(self, method: str, **facts: Any) -> None:
         """Tell the browser what becomes of a request; it may be gone meanwhile, and then there is nothing to tell."""

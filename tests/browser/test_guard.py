@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from browser_agent.rules import nothing_left, rejection
+from browser_agent.rules import never_sent, nothing_left, rejection
 from fixtures.till import Ending
 from tests.fix_guard import Counter, press
 
@@ -102,8 +102,8 @@ def test_a_download_arrives(counter: Counter, protocol: str) -> None:
         with page.expect_download() as download:
             press(page)
         assert download.value.path().read_text() == "tea"
-        counter.guard.disarm()
         assert len(till.orders) == 1 and counter.guard.report.guarded
+        counter.guard.disarm()
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -117,7 +117,7 @@ def test_a_redirect_leads_to_its_page_with_its_cookie(counter: Counter, protocol
 @pytest.mark.parametrize("by", ["form", "fetch"])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_the_second_hop_of_a_redirected_post_is_held_too(counter: Counter, protocol: str, by: str) -> None:
-    raw = counter.raw(protocol, by, answer="moved", endings=["answer", "fin"])
+    raw = counter.raw(protocol, by, answer="moved", endings=["answer", "fin"], copies=3)
     guarded = counter.guarded(protocol, by, until="/moved", answer="moved", endings=["answer", "fin"])
     assert [order.path for order in raw.orders] == ["/orders", "/orders/moved", "/orders/moved"]
     assert [order.path for order in guarded.orders] == ["/orders", "/orders/moved"]
@@ -157,13 +157,26 @@ def test_a_no_to_the_browsers_second_copy_can_not_come_under_the_guard(counter: 
 
 
 @pytest.mark.parametrize("by", ["form", "fetch"])
-@pytest.mark.parametrize(
-    ("ending", "copies"), [("goaway", 2), ("refused_stream", 2), (421, 2)], ids=["goaway", "refused_stream", "421"]
-)
-def test_a_server_that_says_it_did_nothing_is_asked_again(
-    counter: Counter, ending: Ending, copies: int, by: str
-) -> None:
+@pytest.mark.parametrize("ending", ["goaway", "refused_stream", 421])
+def test_a_server_that_says_it_did_nothing_is_asked_again(counter: Counter, ending: Ending, by: str) -> None:
     guarded = counter.guarded("HTTP/2", by, endings=[ending])
-    assert (len(guarded.orders), guarded.ended) == (copies, "200"), "no guard stops this; only counting shows it"
-    assert (guarded.fact.status, guarded.fact.error) == (200, None)
+    assert len(guarded.orders) == 2, "no guard stops this; only counting shows it"
+    assert (guarded.fact.status, guarded.fact.error) == (200, None), "the wire shows one clean answer"
     assert not nothing_left(guarded.report) and rejection(guarded.report) is None
+
+
+@pytest.mark.parametrize(
+    ("ending", "copies", "shown"),
+    [
+        ("goaway", 3, "net::ERR_HTTP2_SERVER_REFUSED_STREAM"),
+        ("refused_stream", 3, "net::ERR_HTTP2_SERVER_REFUSED_STREAM"),
+        (421, 2, 421),
+    ],
+)
+def test_a_server_that_always_says_so_is_asked_three_times_at_most(
+    counter: Counter, ending: Ending, copies: int, shown: str | int
+) -> None:
+    guarded = counter.guarded("HTTP/2", "fetch", always=ending)
+    assert len(guarded.orders) == copies
+    assert (guarded.fact.status or guarded.fact.error) == shown
+    assert rejection(guarded.report) is None and never_sent(guarded.report) is None
