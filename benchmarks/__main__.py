@@ -1,6 +1,7 @@
 """`python -m benchmarks`: what a guarded, journalled gesture costs beside a raw click on the same page.
 
-Prints a small table, or one JSON document with `--json`. Asserts nothing about time.
+With `guard`: what the gate alone costs, without a run and its journal. Prints a small table, or one JSON document with
+`--json`. Asserts nothing about time.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import os
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -17,6 +19,7 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.guard import Guarding, guarding
 from benchmarks.measures import guarded, raw, taken_over
 from fixtures.books import Books
 
@@ -72,19 +75,37 @@ def table(found: dict[str, float]) -> Table:
     return shown
 
 
+def guard_table(found: Guarding) -> Table:
+    """What the gate costs, for people."""
+    shown = Table("", "times as long")
+    shown.add_row("click, beside one in a browser that nobody holds", f"{found.click_ratio:.2f}")
+    shown.add_row("the same with arming and opening the gate", f"{found.gesture_ratio:.2f}")
+    shown.add_row(f"page with {found.pictures} pictures, gate open", f"{found.open_page_ratio:.2f}")
+    shown.add_row(f"page with {found.pictures} pictures, gate armed", f"{found.armed_page_ratio:.2f}")
+    return shown
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "what", nargs="?", choices=["run", "guard"], default="run", help="a whole run, or the gate alone"
+    )
     parser.add_argument("--times", type=int, default=8, help="how often each thing is done (2 at least)")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of the table")
     asked = parser.parse_args(arguments)
-    found = measure(max(2, asked.times))
+    if asked.what == "guard":
+        of_guard = guarding(max(2, asked.times))
+        found, shown = asdict(of_guard), guard_table(of_guard)
+    else:
+        found = measure(max(2, asked.times))
+        shown = table(found)
     if asked.json:
         print(json.dumps({name: round(value, 2) for name, value in found.items()}, indent=2))
         return
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     console = Console(highlight=False)
-    console.print(table(found))
+    console.print(shown)
     console.print(f"Medians of {asked.times}; {os.cpu_count()} cores, load {load}. Only the ratios mean something.")
 
 

@@ -58,8 +58,8 @@ def test_a_socket_is_counted_since_what_it_says_can_not_be_held(counter: Counter
     with counter.order_page("HTTP/1.1", "socket") as (page, till):
         assert counter.guard.arm()
         press(page)
-        wait(page, lambda: "/socket" in till.looks)
-        assert counter.guard.report.sockets == 1 and not nothing_left(counter.guard.report)
+        wait(page, lambda: "/socket" in till.looks and counter.guard.report.sockets == 1)
+        assert not nothing_left(counter.guard.report)
 
 
 def test_a_preflight_passes_and_leaves_no_used_connection_behind(counter: Counter) -> None:

@@ -126,6 +126,7 @@ def test_a_documented_status_is_a_rejection_but_never_an_answer_of_acceptance() 
         seen(fact(status=422), fact(status=422)),
         seen(fact(status=422, by_service_worker=True)),
         seen(fact(status=422), workers=1),
+        seen(fact(status=422, fresh=False)),
         seen(fact(status=422), armed=False),
         seen(fact(status=422), restarts=1),
         seen(fact(status=422), armed=False, restarts=1),

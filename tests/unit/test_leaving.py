@@ -1,0 +1,116 @@
+"""In which order requests leave: nothing overtakes a write, and nobody waits for ever."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+
+from browser_agent.browser import leaving
+from browser_agent.browser.leaving import Leaving
+from browser_agent.browser.pause import Paused
+
+
+def write(name: str) -> Paused:
+    return Paused(id=name, method="POST", url=f"http://shop.test/{name}", resource_type="xhr", frame="", in_page=True)
+
+
+FIRST, SECOND = write("first"), write("second")
+
+
+class Road:
+    """What leaves, in its order."""
+
+    def __init__(self) -> None:
+        self.leaving = Leaving()
+        self.gone: list[str] = []
+        self.clear: dict[str, bool] = {}
+
+    async def write(self, request: Paused, *, may_cut_off: bool = False) -> None:
+        async with self.leaving.turn(request, may_cut_off=lambda _: may_cut_off) as clear:
+            self.clear[request.id] = clear
+            self.gone.append(request.id)
+            self.leaving.left(request)
+
+    async def read(self) -> None:
+        await self.leaving.read()
+        self.gone.append("read")
+
+    async def start(self, *work: Coroutine[Any, Any, None]) -> list[asyncio.Task[None]]:
+        """Begin each, and let all come as far as they can."""
+        tasks = [asyncio.ensure_future(each) for each in work]
+        for _ in range(20):
+            await asyncio.sleep(0)
+        return tasks
+
+
+def run(story: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(story)
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_a_write_waits_for_the_end_of_the_one_before_it(more: bool) -> None:
+    async def story() -> None:
+        road = Road()
+        tasks = await road.start(road.write(FIRST), road.write(SECOND))
+        assert road.gone == ["first"]
+        road.leaving.answered(FIRST, more=more)
+        if more:  # the rest of its answer is still under way
+            await road.start()
+            assert road.gone == ["first"]
+            road.leaving.over(FIRST)
+        await asyncio.gather(*tasks)
+        assert road.gone == ["first", "second"] and road.clear == {"first": True, "second": True}
+
+    run(story())
+
+
+def test_a_read_waits_until_the_write_is_answered() -> None:
+    async def story() -> None:
+        road = Road()
+        tasks = await road.start(road.write(FIRST), road.read())
+        assert road.gone == ["first"]
+        road.leaving.answered(FIRST, more=True)
+        await asyncio.gather(*tasks)
+        assert road.gone == ["first", "read"]
+
+    run(story())
+
+
+def test_a_read_beside_a_write_that_was_refused_does_not_wait() -> None:
+    async def story() -> None:
+        road = Road()
+        async with road.leaving.turn(FIRST, may_cut_off=lambda _: False):
+            (reading,) = await road.start(road.read())
+            assert road.gone == []
+        await reading
+        assert road.gone == ["read"]
+
+    run(story())
+
+
+@pytest.mark.parametrize("may_cut_off", [False, True])
+def test_without_an_answer_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch, may_cut_off: bool) -> None:
+    monkeypatch.setattr(leaving, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(leaving, "READS_SECONDS", 0.01)
+
+    async def story() -> None:
+        road = Road()
+        await asyncio.gather(road.write(FIRST), road.write(SECOND, may_cut_off=may_cut_off), road.read())
+        assert set(road.gone) == {"first", "second", "read"}
+        assert road.clear == {"first": True, "second": may_cut_off}
+
+    run(story())
+
+
+def test_a_new_gesture_waits_for_nothing_of_an_earlier_one() -> None:
+    async def story() -> None:
+        road = Road()
+        await road.write(FIRST)
+        road.leaving.forget()
+        await road.write(SECOND)
+        assert road.clear["second"]
+
+    run(story())
