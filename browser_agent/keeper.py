@@ -298,6 +298,7 @@ class _Keeper:
         while self._worker is not None:
             await asyncio.sleep(WATCH_SECONDS)
             if not processes.alive(self._worker):
+                await asyncio.sleep(WATCH_SECONDS)  # what it said last is read first; then this is over by itself
                 reader.feed_eof()
                 return
             now = time.monotonic()
