@@ -35,7 +35,8 @@ if TYPE_CHECKING:
         WrongTask,
     )
     from browser_agent.executor import Run
-    from browser_agent.gestures import Accept, Click, Done, Gesture, Press
+    from browser_agent.gestures import Accept, Done, Gesture
+    from browser_agent.kinds import Check, Click, Press, Select, Upload
     from browser_agent.open_run import OpenRun, open_run
     from browser_agent.steps import Step, StepCall, step
     from browser_agent.tasks import Task, task
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Accept",
+    "Check",
     "Click",
     "ConfirmationText",
     "Done",
@@ -66,6 +68,7 @@ __all__ = [
     "Refused",
     "Rejected",
     "Run",
+    "Select",
     "SentMail",
     "Site",
     "Step",
@@ -77,6 +80,7 @@ __all__ = [
     "Task",
     "TaskChanged",
     "UnknownName",
+    "Upload",
     "View",
     "WaitingForPerson",
     "WrongArguments",
@@ -89,7 +93,8 @@ __all__ = [
 _HOMES = {
     "observers": "ConfirmationText Evidence Observation Observer Outcome Record SentMail Site View",
     "browser_agent.executor": "Run",
-    "browser_agent.gestures": "Accept Click Done Gesture Press",
+    "browser_agent.gestures": "Accept Done Gesture",
+    "browser_agent.kinds": "Check Click Press Select Upload",
     "browser_agent.open_run": "OpenRun open_run",
     "browser_agent.steps": "Step StepCall step",
     "browser_agent.tasks": "Task task",

@@ -94,7 +94,7 @@ class Attempt(ABC):
 
     @abstractmethod
     def pause(self, words: str) -> None:
-        """Wait until the person who watches says go."""
+        """Wait until the person who watches says go. Raises `Stopped` if they say no: the gesture is not made."""
 
     @property
     @abstractmethod

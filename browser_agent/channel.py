@@ -6,6 +6,7 @@ the other side is gone: the worker then stops at once, since it can send nothing
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import queue
@@ -76,3 +77,12 @@ class Channel:
                     self._replies.put(message)
         self._replies.put(None)
         self.ended()
+
+
+async def next_line(reader: asyncio.StreamReader) -> bytes:
+    """The worker's next whole line; empty when its line has ended, or was cut off by its death."""
+    try:
+        line = await reader.readline()
+    except (OSError, ValueError):  # a death with unread answers, or in the middle of ours; a line beyond all measure
+        return b""
+    return line if line.endswith(b"\n") else b""

@@ -13,7 +13,8 @@ from pydantic import TypeAdapter
 from browser_agent import processes
 from browser_agent.errors import InOtherHands
 from browser_agent.processes import ProcessId
-from browser_agent.records import AttemptRow
+from browser_agent.records import AttemptRow, RunRow
+from browser_agent.states import RunState
 from browser_agent.store import Lease, Store
 
 _PROCESS = TypeAdapter(ProcessId)
@@ -35,9 +36,23 @@ def take_over(store: Store, run: str, previous: AttemptRow | None) -> Lease:
     here = previous is not None and previous.host == socket.gethostname()
     over = previous is not None and (previous.ended is not None or (here and not lives(previous.keeper)))
     if previous is not None and here and not over:
-        raise InOtherHands(f"Run {run} is kept by process {json.loads(previous.keeper)['pid']}. Nothing was done.")
+        pid = json.loads(previous.keeper)["pid"]
+        raise InOtherHands(
+            f"Run {run} is kept by process {pid}: wait for it, or end that process (Ctrl-C there, or: kill {pid}) and "
+            f"then: browser-agent resume {run}. Nothing was done."
+        )
     after = previous.number if previous is not None else 0
     return store.leases.claim(run, keeper=own_process(), keeper_dead=over, after=after)
+
+
+def keeper_lives(store: Store, run: RunRow) -> bool | None:
+    """Whether the keeper of a running run lives; None if the run has none, or it is on another host."""
+    if run.state is not RunState.RUNNING:
+        return None
+    last = last_attempt(store, run.id)
+    if last is None or last.host != socket.gethostname():
+        return None
+    return last.ended is None and lives(last.keeper)
 
 
 def own_process() -> str:

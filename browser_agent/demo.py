@@ -26,6 +26,7 @@ from pydantic import TypeAdapter
 from rich.table import Table
 
 from browser_agent import processes
+from browser_agent.attending import check_attended
 from browser_agent.browser.chromium import Chromium
 from browser_agent.cli import asking
 from browser_agent.cli.exits import Exit
@@ -180,11 +181,12 @@ def main(*, fault: str | None = None, report: Path | None = None, headed: bool =
         `FINISHED` if run and ledger are exactly right for that ending, else `RAISED`.
 
     Raises:
-        Misuse: no such interruption, or this is no checkout of the source.
+        Misuse: no such interruption, this is no checkout of the source, or there is no display to show the browser on.
     """
     name = (fault or DEFAULT).replace("-", "_")
     if name not in INTERRUPTIONS:
         raise Misuse(f"The demo has no interruption {fault!r}; it has: {', '.join(INTERRUPTIONS)}.")
+    check_attended(Options(headed=headed))
     books, mail, proxy, task_file = _source()
     folder = Path(tempfile.mkdtemp(prefix="browser-agent-demo-"))
     with ExitStack() as stack:
@@ -310,4 +312,5 @@ def _sum_up(scene: Scene, facts: Mapping[str, Any], mails: int, right: bool) -> 
     else:
         screen.say(f"NOT as it should be: {facts['expected']} invoices were expected.", "bold red")
     screen.say(f"Report: {facts['report']}")
-    screen.say(f"More:   browser-agent show {scene.run} --store {scene.store.path}")
+    screen.say(f"Store:  {scene.store.path}; every command shows its runs with --store, such as:")
+    screen.say(f"        browser-agent show {scene.run} --store {scene.store.path}")

@@ -27,6 +27,8 @@ import psutil
 from pydantic.dataclasses import dataclass
 
 from browser_agent.browser.chromium import ENVIRONMENT_NAME, Chromium, find_chromium
+from browser_agent.errors import Misuse
+from browser_agent.sealing import key_in_use
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_SQLITE = (3, 35, 0)  # RETURNING
@@ -65,6 +67,7 @@ def examine(store_folder: Path | None = None) -> list[Check]:
         check_chromium(),
         check_sqlite(folder),
         check_store_folder(folder),
+        check_key(),
     ]
 
 
@@ -125,6 +128,15 @@ def check_store_folder(folder: Path) -> Check:
     if kind := network_file_system(nearest):
         return Check("store folder", f"{folder} is on {kind}", "choose a --store on a local disk: SQLite needs locks")
     return Check("store folder", str(folder))
+
+
+def check_key() -> Check:
+    """Having no key is no fault: sessions then end with their keeper."""
+    try:
+        key = key_in_use()
+    except Misuse as misuse:
+        return Check("sessions", str(misuse), "put it right, or set the key aside and: browser-agent key --new")
+    return Check("sessions", f"kept sealed, key of {key}" if key else "kept in memory only, no key")
 
 
 def network_file_system(path: Path) -> str | None:

@@ -31,7 +31,7 @@ from browser_agent.errors import (
     WaitingForPerson,
 )
 from browser_agent.facts import causes, fact, fact_json, rejected
-from browser_agent.gestures import Done, Gesture
+from browser_agent.gestures import Done, Gesture, misfits
 from browser_agent.making import Making
 from browser_agent.never_run import raise_if_dropped
 from browser_agent.records import GestureRow, QuestionRow, StepRow
@@ -219,10 +219,12 @@ class Run:
         try:
             return self._finish(call, row, call.step.proven(values))
         except (ValidationError, KeyError) as error:
+            wrong = misfits(error)
             asked = Asked(
                 kind=QuestionKind.VALUES,
-                words=f"This happened: {gesture.words}. What is its value?",
-                reasons=(f"what was read does not fit: {error}",),
+                words=f"This happened: {gesture.words}. What is its {', '.join(wrong)}?",
+                reasons=tuple(f"what was read does not fit: {name}: {why}" for name, why in wrong.items()),
+                details={"needs": list(wrong)},
                 last_confirmed=last_confirmed(self._attempt, gesture),
                 safe_step="Answer happened with --value NAME=VALUE for each name.",
                 step=row.id,

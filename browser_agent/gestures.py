@@ -3,15 +3,16 @@
 A step returns its gesture; whoever runs the step writes it down first (`stored`) and then makes it (`make`), once.
 A gesture knows the control it touches, what it means in words, which request it sends, and what will prove it.
 
-Knows nothing of stores, runs, fences or verdicts. `make` does exactly one input call and nothing before or after;
-`wait_actionable` never touches mouse or keyboard (a trial click would: page handlers see it).
+What every kind has in common; the kinds themselves are in `kinds`. Knows nothing of stores, runs, fences or verdicts.
+`make` does exactly one input call; `wait_actionable` never touches mouse or keyboard (a trial click would: page
+handlers see it).
 """
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from time import monotonic
 from typing import (
@@ -19,24 +20,24 @@ from typing import (
     Any,
     ClassVar,
     Generic,
+    Literal,
     Required,
     TypedDict,
     TypeVar,
-    Unpack,
     get_origin,
     is_typeddict,
-    overload,
 )
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
+from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.errors import ProofTooThin, Refused, WrongArguments
 from browser_agent.never_run import MustRun
 from browser_agent.sends import check_sends, matches_request
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator
+    from playwright.sync_api import ElementHandle, Locator
 
     from observers import Observer
 
@@ -44,23 +45,26 @@ __all__ = [
     "VALUE",
     "About",
     "Accept",
-    "Click",
     "Done",
     "Gesture",
-    "Press",
+    "Left",
     "is_bare",
     "matches_request",
+    "misfits",
     "required_names",
     "target_words",
     "value_names",
 ]
 
-G = TypeVar("G")
 T_co = TypeVar("T_co", covariant=True)
+
+Left = Callable[[], float]
+"""Milliseconds that are left of a wait, never less than 1: to Playwright 0 means no time limit."""
 
 VALUE = "value"
 """The name under which a proof supplies a value that has no fields of its own, such as a `str`."""
 
+_POLL_MS = 50
 _FIELDS_OF = ("model_fields", "_field_defaults")  # pydantic models, NamedTuples
 _SELECTOR = re.compile(r"selector=(?P<quoted>'.*'|\".*\")>$", re.DOTALL)
 
@@ -74,9 +78,12 @@ class Done(Generic[T_co]):
 
 @dataclass(frozen=True)
 class Accept:
-    """Accept a dialog whose text holds `pattern` (a regular expression) while the gesture is made.
+    """Accept a dialog whose text holds `pattern` (a regular expression) while the gesture is made and settled.
 
-    Any other dialog is dismissed, its text kept, and the gesture is `Refused`.
+    Any other alert, confirm or prompt is dismissed, its text kept, and the gesture is `Refused` if nothing of it was
+    sent; one that comes after the write changes nothing. A prompt is answered with the text that the page proposes.
+    The browser's own question whether to leave the page (`beforeunload`) is always accepted: leaving is a part of the
+    gesture.
     """
 
     pattern: str
@@ -144,7 +151,7 @@ class Gesture(MustRun, ABC, Generic[T_co]):
         return found["quoted"][1:-1] if found else repr(self.target)
 
     def wait_actionable(self, timeout_ms: float) -> None:
-        """Wait until the control is visible, enabled and at rest, without any input.
+        """Wait until the control can take an input of this kind, without any input.
 
         Raises:
             Refused: it did not get there in time, or more than one control fits, or the page is gone.
@@ -154,24 +161,38 @@ class Gesture(MustRun, ABC, Generic[T_co]):
         end = monotonic() + timeout_ms / 1000
         while True:
             try:
-                return self._wait_once(end)
-            except TimeoutError as late:
-                because = f"{target_words(self.selector)} was not ready within {timeout_ms / 1000:g} s."
-                raise Refused(self.intent, because) from late
+                return self._wait_once(lambda: max(1.0, (end - monotonic()) * 1000))
+            except (TimeoutError, DeadlinePassed) as late:
+                raise self._refused(f"was not ready within {timeout_ms / 1000:g} s") from late
             except Error as error:
                 if "not attached" in error.message and monotonic() < end:
                     continue  # drawn anew by the page while it was waited for: look for it again
-                because = f"{target_words(self.selector)} can't be used: {_first_line(error.message)}."
-                raise Refused(self.intent, because) from error
+                raise self._refused(f"can't be used: {_first_line(error.message)}") from error
 
-    def _wait_once(self, end: float) -> None:
-        def left() -> float:
-            return max(1.0, (end - monotonic()) * 1000)  # 0 would mean no time limit to Playwright
+    def _wait_once(self, left: Left) -> None:
+        """Visible, enabled and at rest; a kind that needs less or more says so itself."""
+        self._wait_enabled("visible", left).wait_for_element_state("stable", timeout=left())
 
-        self.target.wait_for(state="visible", timeout=left())
+    def _wait_enabled(self, state: Literal["visible", "attached"], left: Left) -> ElementHandle:
+        self.target.wait_for(state=state, timeout=left())
         control = self.target.element_handle(timeout=left())
         control.wait_for_element_state("enabled", timeout=left())
-        control.wait_for_element_state("stable", timeout=left())
+        return control
+
+    def _wait_until(self, true: str, arg: Any, left: Left, otherwise: str) -> None:
+        """Wait until a JavaScript function of the control and `arg` says true; refused with the words `otherwise`."""
+        answered = False
+        try:
+            while not within(left() / 1000, lambda: self.target.evaluate(true, arg)):
+                answered = True
+                self.target.page.wait_for_timeout(_POLL_MS)
+        except DeadlinePassed:
+            if answered:
+                raise self._refused(otherwise) from None
+            raise
+
+    def _refused(self, because: str) -> Refused:
+        return Refused(self.intent, f"{target_words(self.selector)} {because}.")
 
     def stored(self) -> dict[str, Any]:
         """The intent's JSON form.
@@ -191,6 +212,7 @@ class Gesture(MustRun, ABC, Generic[T_co]):
             "proof": [observer.to_json() for observer in self.proof],
             "known": known,
             "dialogs": [accept.pattern for accept in self.dialogs],
+            "needs": [name for name in required_names(self.gives) if name not in self.known],
         }
 
     def check(self) -> None:
@@ -209,45 +231,6 @@ class Gesture(MustRun, ABC, Generic[T_co]):
                 + " ".join(f"{observer} supplies {_listed(observer.supplies)}." for observer in self.proof)
                 + f" Known before the gesture: {_listed(self.known)}."
             )
-
-
-class Click(Gesture[T_co]):
-    """A click on a control."""
-
-    kind = "click"
-
-    @overload
-    def __init__(self: Click[None], target: Locator, **about: Unpack[About]) -> None: ...
-    @overload
-    def __init__(self: Click[G], target: Locator, *, gives: type[G], **about: Unpack[About]) -> None: ...
-    def __init__(self, target: Locator, *, gives: type[Any] | None = None, **about: Unpack[About]) -> None:
-        super().__init__(target, gives, about)
-
-    def make(self, timeout_ms: float) -> None:
-        """Click once."""
-        self.target.click(timeout=timeout_ms)
-
-
-class Press(Gesture[T_co]):
-    """A key pressed while a control has the focus, such as "Enter" in a search field that posts."""
-
-    kind = "press"
-
-    @overload
-    def __init__(self: Press[None], target: Locator, key: str, **about: Unpack[About]) -> None: ...
-    @overload
-    def __init__(self: Press[G], target: Locator, key: str, *, gives: type[G], **about: Unpack[About]) -> None: ...
-    def __init__(self, target: Locator, key: str, *, gives: type[Any] | None = None, **about: Unpack[About]) -> None:
-        self.key = key
-        super().__init__(target, gives, about)
-
-    def make(self, timeout_ms: float) -> None:
-        """Press the key once."""
-        self.target.press(self.key, timeout=timeout_ms)
-
-    def stored(self) -> dict[str, Any]:
-        """The intent's JSON form, with the key."""
-        return {**super().stored(), "key": self.key}
 
 
 def value_names(gives: Any) -> dict[str, bool] | None:  # noqa: PLR0911 (a table of types, one line each)
@@ -280,6 +263,14 @@ def is_bare(gives: Any) -> bool:
 def required_names(gives: Any) -> list[str]:
     """The names of the values without which a value of this type can't be made."""
     return [name for name, required in (value_names(gives) or {}).items() if required]
+
+
+def misfits(error: ValidationError | KeyError) -> dict[str, str]:
+    """Which values a type could not be made of, and why: name -> why."""
+    if isinstance(error, KeyError):
+        return {str(error.args[0]): "is missing"}
+    parts = error.errors(include_url=False, include_input=False)
+    return {str(part["loc"][0]) if part["loc"] else VALUE: part["msg"] for part in parts}
 
 
 def _alias(alias: object) -> str | None:

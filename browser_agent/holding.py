@@ -7,6 +7,7 @@ anybody concludes something from its silence; its session stays in memory for th
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,8 @@ from browser_agent.clock import new_id
 from browser_agent.keeping import Options
 from browser_agent.wire import NOTHING_SEEN, WireReport
 
+Remember = Callable[[dict[str, Any]], Awaitable[None]]
+
 
 class Holding:
     """The run's browser.
@@ -33,13 +36,24 @@ class Holding:
         options: see `Options`.
         release: see `Release`.
         reach: see `Reach`.
+        session: cookies and storage as an earlier keeper left them.
+        remember: keeps the session, each time that it was read.
     """
 
     def __init__(  # noqa: PLR0917  # each is needed to start a browser
-        self, playwright: Playwright, folder: Path, run: str, options: Options, release: Release, reach: Reach
+        self,
+        playwright: Playwright,
+        folder: Path,
+        run: str,
+        options: Options,
+        release: Release,
+        reach: Reach,
+        session: dict[str, Any],
+        remember: Remember,
     ) -> None:
         self._playwright, self._folder, self._run, self._options = playwright, folder, run, options
         self._release, self._reach = release, reach
+        self._session, self._remember = session, remember
         self._reports: dict[str, WireReport] = {}  # of browsers that have ended
         self._held: HeldBrowser | None = None
 
@@ -71,8 +85,8 @@ class Holding:
         """The living browser, or a new one with the same session; `stored` is its identity for the journal."""
         new = self._held is None or not self._held.chromium.alive()
         if self._held is None or new:
-            state = (await self.end_browser())["state"]
-            self._held = await self._start_browser(state)
+            await self.end_browser()
+            self._held = await self._start_browser(self._session)
         return {"stored": self._held.chromium.stored, "new": new}
 
     async def browser_lives(self) -> Message:
@@ -82,22 +96,24 @@ class Holding:
     async def end_browser(self) -> Message:
         """End the browser and see it dead; its session stays in memory for the next one."""
         if self._held is None:  # all earlier ones were seen dead when the run was taken over
-            return {"dead_at": datetime.now(UTC).isoformat(), "state": {}}
+            return {"dead_at": datetime.now(UTC).isoformat()}
         self._held.gate.refuse("the browser is being ended")
-        state = await self._held.state()
+        self._session = await self._held.state()
+        await self._held.gate.catch_up()
         dead_at = await self._held.end()
         self._reports.update(self._held.gate.reports())
-        return {"dead_at": dead_at.isoformat(), "state": state}
+        return {"dead_at": dead_at.isoformat()}
 
     async def state(self) -> Message:
         """The session's cookies and storage."""
-        return {"state": await self._held.state() if self._held is not None else {}}
+        return {"state": await self._held.state() if self._held is not None else self._session}
 
     async def arm(self, gesture: str, sends: str | None) -> Message:
         """Stand before a gesture's input; the session is read once more, in case the browser dies."""
         if self._held is None:
             return {"guarded": False}
         await self._held.remember_state()
+        await self._remember(await self._held.state())
         return {"guarded": await self._held.arm(gesture, sends)}
 
     async def disarm(self) -> Message:
@@ -109,6 +125,8 @@ class Holding:
 
     async def report(self, gesture: str) -> Message:
         """What the gate saw of a gesture, in this keeper's life."""
+        if self._held is not None:
+            await self._held.gate.catch_up()
         reports = {**self._reports, **(self._held.gate.reports() if self._held is not None else {})}
         report = reports.get(gesture, NOTHING_SEEN)
         return {"report": report.model_dump(mode="json")}
@@ -134,4 +152,5 @@ class Holding:
             state=state,
             release=self._release,
             reach=self._reach,
+            netlog=self._options.netlog,
         )

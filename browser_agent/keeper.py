@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 import socket
-import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
@@ -22,25 +19,31 @@ from typing import Any
 from playwright.async_api import async_playwright
 
 from browser_agent import nursing, processes
+from browser_agent.attending import check_attended, interrupts, said_go
 from browser_agent.browser.chromium import Chromium
-from browser_agent.channel import Message
+from browser_agent.browser.held import driver_answers, without_lost_answers
+from browser_agent.channel import Message, next_line
 from browser_agent.claiming import end_process, last_attempt, lives, own_process, stored_process, take_over
 from browser_agent.errors import MachineTrouble, Misuse, Stop, StoreUnusable, Superseded
 from browser_agent.holding import Holding
 from browser_agent.keeping import BEAT_SECONDS, OPEN_TASK, Ended, Event, KillAt, Options, Tell
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow
+from browser_agent.sealing import SealBroken
 from browser_agent.states import Point, QuestionKind, RunState
 from browser_agent.store import LEASE_SECONDS, RELEASE_SECONDS, Asked, Lease, Store
 from browser_agent.striking import strike
 
 __all__ = ["Ended", "Event", "KillAt", "Options", "keep", "look"]
 
+SESSION = "session"
 WATCH_SECONDS = 0.5
 STOPPED_SECONDS = 5.0
 """How long a worker may be stopped (SIGSTOP) before it is ended and followed by another."""
 GRACE_SECONDS = 10.0
 """How long a worker may take to leave after it has said its last word, before it is ended."""
+BROWSERLESS_ATTEMPTS = 2
+"""So many attempts in a row without a browser are enough: another one would get none either."""
 
 
 def keep(store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None) -> Ended:
@@ -54,13 +57,13 @@ def keep(store: Store, run: str, options: Options | None = None, tell: Tell = la
 
     Raises:
         UnknownName: no such run.
-        Misuse: it is an open run: its task is somebody else's code.
+        Misuse: it is an open run: its task is somebody else's code; or no person can attend it as `options` want it.
         NotAllowed: the run has ended for good.
         InOtherHands: a living keeper works on it.
-        ChromiumNotFound, ChromiumDidNotStart: there is no browser to work with.
     """
     if store.leases.run(run).task_file == OPEN_TASK:
         raise Misuse(f"Run {run} was opened by other code: open it there again, with its key, and it goes on.")
+    check_attended(options or Options())
     keeper = _Keeper(store, run, options or Options(), tell)
     if not _loop_runs_here():
         return asyncio.run(keeper.keep())
@@ -84,7 +87,9 @@ class _Keeper:
         self._driver: ProcessId | None = None
         self._beaten = 0.0  # when the lease was last renewed, by the clock that nobody can set
         self._writer: asyncio.StreamWriter | None = None
-        self._stopping = False
+        self._stopping = asyncio.Event()
+        self._pausing = False  # a person is asked whether the next gesture is to be made
+        self._browserless = 0  # attempts in a row that got no browser
         self._trouble = ""  # the last that a worker said of why it could not go on
         self._leasing = asyncio.Lock()
 
@@ -93,16 +98,21 @@ class _Keeper:
         self._beaten = time.monotonic()
         self._lease = await asyncio.to_thread(take_over, self._store, self._run, previous)
         try:
-            with _interrupts(self._asked_to_stop):
+            with interrupts(self._asked_to_stop):
                 await self._hold_and_work(previous)
         finally:
             await asyncio.to_thread(self._store.leases.end_attempt, self._lease, "its keeper has ended")
         return await asyncio.to_thread(self._ended)
 
     async def _hold_and_work(self, previous: AttemptRow | None) -> None:
+        asyncio.get_running_loop().set_exception_handler(without_lost_answers)
         async with async_playwright() as playwright:
+            self._playwright = playwright
             folder = self._store.path.with_suffix(".browsers")
-            self._holding = Holding(playwright, folder, self._run, self._options, self._release, self._reach)
+            session = await asyncio.to_thread(self._last_session)
+            self._holding = Holding(
+                playwright, folder, self._run, self._options, self._release, self._reach, session, self._remember
+            )
             await self._first_browser(previous)
             beats = asyncio.create_task(self._beat())
             try:
@@ -148,8 +158,8 @@ class _Keeper:
                 await asyncio.to_thread(self._store.leases.end_attempt, dead, how)
                 return
             deaths += 1
-            if self._stopping or deaths >= self._options.attempts:
-                await asyncio.to_thread(self._give_up, how)
+            if hopeless := await self._hopeless(how, deaths):
+                await asyncio.to_thread(self._give_up, hopeless)
                 return
             self._say("worker_died", f"The worker died ({how}). Another one looks what its last gesture did.")
             claim = self._store.leases.claim
@@ -165,7 +175,7 @@ class _Keeper:
         self._worker, self._driver = worker.process, None
         reader, self._writer = await asyncio.open_connection(sock=worker.line, limit=2**24)
         await self._say_to_worker({"work": self._order()})
-        if self._stopping:
+        if self._stopping.is_set():
             await self._say_to_worker({"stop": True})
         watch = asyncio.create_task(self._watch(reader))
         try:
@@ -185,7 +195,7 @@ class _Keeper:
 
     async def _serve(self, reader: asyncio.StreamReader) -> None:
         """Answer the worker until its line ends."""
-        while line := await _next_line(reader):
+        while line := await next_line(reader):
             message = json.loads(line)
             if "tell" in message:
                 self._heard(message["tell"])
@@ -204,17 +214,29 @@ class _Keeper:
             case "hello":
                 return await self._hello(**facts)
             case "pause":
-                await asyncio.to_thread(input, f"{facts['words']}: press Enter to make it. ")
-                return {}
+                return {"go": await self._pause(**facts)}
             case "browser":
-                reply = await self._holding.browser()
-                await asyncio.to_thread(self._store.leases.note, self._lease, browser=reply["stored"])
-                return reply
+                return await self._browser()
             case "browser_lives" | "end_browser" | "state" | "arm" | "disarm" | "report":
                 answer: Message = await getattr(self._holding, asked)(**facts)
                 return answer
             case _:
                 return {"error": f"the keeper has no answer to {asked!r}"}
+
+    async def _pause(self, words: str) -> bool:
+        self._say("pause", f"Enter makes it, Ctrl-C stops here: {words}")
+        self._pausing = True
+        try:
+            return await said_go(self._stopping)
+        finally:
+            self._pausing = False
+
+    async def _browser(self) -> Message:
+        self._browserless += 1
+        reply = await self._holding.browser()
+        self._browserless = 0
+        await asyncio.to_thread(self._store.leases.note, self._lease, browser=reply["stored"])
+        return reply
 
     async def _hello(self, driver: int) -> Message:
         self._driver = processes.identify(driver)
@@ -222,6 +244,21 @@ class _Keeper:
         known = {name: stored_process(process) for name, process in facts.items() if process is not None}
         await asyncio.to_thread(self._store.leases.note, self._lease, **known)
         return {}
+
+    # the session
+
+    def _last_session(self) -> dict[str, Any]:
+        """The session that an earlier keeper has left, if there is a key for it."""
+        if not self._store.checkpoints.sealed:
+            self._say("session", "The session is kept in memory only, since there is no key: browser-agent key --new.")
+        try:
+            return self._store.checkpoints.last(self._run, SESSION) or {}
+        except SealBroken as broken:
+            self._say("session", f"The session of the last attempt is lost: {broken}")
+            return {}
+
+    async def _remember(self, state: dict[str, Any]) -> None:
+        await asyncio.to_thread(self._store.checkpoints.keep, self._lease, SESSION, state)
 
     # at the wire
 
@@ -261,6 +298,7 @@ class _Keeper:
         while self._worker is not None:
             await asyncio.sleep(WATCH_SECONDS)
             if not processes.alive(self._worker):
+                await asyncio.sleep(WATCH_SECONDS)  # what it said last is read first; then this is over by itself
                 reader.feed_eof()
                 return
             now = time.monotonic()
@@ -289,11 +327,12 @@ class _Keeper:
 
     def _asked_to_stop(self) -> None:
         """First Ctrl-C: finish the gesture in hand. Second: end the worker; the next resume looks."""
-        if self._stopping and self._worker is not None:
+        if self._stopping.is_set() and self._worker is not None:
             processes.end([self._worker])
             return
-        self._stopping = True
-        self._say("stopping", "Stopping after the gesture in hand. Ctrl-C again ends the worker at once.")
+        first = "Stopping; that gesture is NOT made." if self._pausing else "Stopping after the gesture in hand."
+        self._say("stopping", f"{first} Ctrl-C again ends the worker at once.")
+        self._stopping.set()
         asyncio.get_running_loop().create_task(self._say_to_worker({"stop": True}))
 
     async def _say_to_worker(self, message: Message) -> None:
@@ -311,13 +350,25 @@ class _Keeper:
     def _say(self, kind: str, words: str, **details: Any) -> None:
         self._tell_out(Event(kind, words, self._run, self._lease.attempt, details))
 
-    def _give_up(self, how: str) -> None:
-        if self._stopping:
-            self._store.leases.end(self._lease, RunState.STOPPED, ended_by="ended by Ctrl-C; a resume looks first")
-            return
+    async def _hopeless(self, how: str, deaths: int) -> str:
+        """Why another attempt would be in vain, or isn't wanted; empty if there is to be one."""
+        if self._stopping.is_set():
+            return "ended by Ctrl-C; a resume looks first"
         because = self._trouble or how
-        words = f"The worker of run {self._run} has died {self._lease.attempt} times ({because} the last time)."
-        safe = f"Find out why it dies, then: browser-agent resume {self._run}. It begins by looking."
+        if self._browserless >= BROWSERLESS_ATTEMPTS:
+            return f"Run {self._run} got no browser, {self._browserless} times in a row: {because}"
+        if not await driver_answers(self._playwright):
+            return f"The Playwright driver of run {self._run}'s keeper has died: without it no gesture can be guarded."
+        if deaths >= self._options.attempts:
+            return f"The worker of run {self._run} has died {self._lease.attempt} times ({because} the last time)."
+        return ""
+
+    def _give_up(self, words: str) -> None:
+        if self._stopping.is_set():
+            self._store.leases.end(self._lease, RunState.STOPPED, ended_by=words)
+            return
+        find_out = "See `browser-agent doctor`" if self._browserless else "Find out why"
+        safe = f"{find_out}, then: browser-agent resume {self._run}. It begins by looking."
         self._store.inbox.ask(self._lease, Asked(QuestionKind.ATTEMPTS, words, safe_step=safe))
         self._store.leases.end(self._lease, RunState.NEEDS_ATTENTION, ended_by=words)
 
@@ -325,32 +376,6 @@ class _Keeper:
         run = self._store.leases.run(self._run)
         questions = tuple(row.id for row in self._store.inbox.questions(self._run, open_only=True))
         return Ended(run.id, run.state, run.ended_by or "", run.result, questions, run.attempt)
-
-
-class _interrupts:
-    """SIGINT and SIGTERM call back in the loop instead of ending it; only possible in the main thread."""
-
-    def __init__(self, asked: Callable[[], None]) -> None:
-        self._asked = asked
-
-    def __enter__(self) -> None:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                asyncio.get_running_loop().add_signal_handler(number, self._asked)
-
-    def __exit__(self, *_: object) -> None:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                asyncio.get_running_loop().remove_signal_handler(number)
-
-
-async def _next_line(reader: asyncio.StreamReader) -> bytes:
-    """The worker's next whole line; empty when its line has ended, or was cut off by its death."""
-    try:
-        line = await reader.readline()
-    except (OSError, ValueError):  # a death with unread answers, or in the middle of ours; a line beyond all measure
-        return b""
-    return line if line.endswith(b"\n") else b""
 
 
 def _loop_runs_here() -> bool:

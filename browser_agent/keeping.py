@@ -53,12 +53,13 @@ class Options:
     Args:
         headed: show the browser.
         slow_mo_ms: wait that long before every call of the page.
-        pause_before_gesture: wait for Enter before each gesture (headed work).
+        pause_before_gesture: wait for Enter at the terminal before each gesture; the question is an event ("pause").
         keep_looking_seconds: how long an open question keeps looking by itself before the run waits for a person.
         attempts: how often a worker's death is followed by another attempt, before a person is asked.
         kill_at: see `KillAt`.
         only_look: look once at the open question and at nothing else; no step is run.
         chromium: extra arguments for Chromium.
+        netlog: read Chromium's network log, so that a write that it sent again by itself is seen.
     """
 
     headed: bool = False
@@ -69,6 +70,7 @@ class Options:
     kill_at: KillAt | None = None
     only_look: bool = False
     chromium: tuple[str, ...] = ()
+    netlog: bool = False
 
 
 @dataclass(frozen=True)

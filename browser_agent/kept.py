@@ -16,7 +16,7 @@ from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.deadline import DeadlinePassed
 from browser_agent.browser.held import ATTACH_SECONDS
 from browser_agent.channel import KEEPER_GONE_CODE, Channel
-from browser_agent.errors import MachineTrouble
+from browser_agent.errors import MachineTrouble, Stopped
 from browser_agent.keeping import Options
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow
@@ -123,7 +123,8 @@ class KeptAttempt(Attempt):
         self.channel.tell(kind=kind, words=words, details=details)
 
     def pause(self, words: str) -> None:
-        self.channel.ask("pause", words=words)
+        if not self.channel.ask("pause", words=words)["go"]:
+            raise Stopped("Stopped by a person before the next gesture, which was NOT made. Nothing is in doubt.")
 
     @property
     def stop_asked(self) -> bool:

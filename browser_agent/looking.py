@@ -116,6 +116,7 @@ class Looker:
             late_commit=self._case.late_commit,
             spaced_looks_agree=self._agree(observations, now),
             guarded=wire.guarded,
+            restarts=wire.restarts,
             timed_out=not wire.answered,
         )
 

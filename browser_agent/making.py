@@ -29,7 +29,7 @@ from browser_agent.errors import (
 from browser_agent.gestures import Gesture
 from browser_agent.looking import BASELINE, Case, Looked, Looker, observe
 from browser_agent.records import GestureRow, StepRow
-from browser_agent.recovery import Recovery, by_person, last_confirmed
+from browser_agent.recovery import Recovery, by_person, last_confirmed, wire_words
 from browser_agent.rules import never_sent, nothing_left, rejection, was_performed, was_refused
 from browser_agent.states import GestureState, Point, QuestionKind
 from browser_agent.store import MARGIN_SECONDS, Asked, Intent
@@ -148,7 +148,7 @@ class Making:
         asked = Asked(
             kind=QuestionKind.ALREADY_THERE,
             words=f"{why}: {row.words}. Use it, or make another?",
-            reasons=(*matches, *(reason for said in seen for reason in said.reasons)),
+            reasons=(*matches, *(reason for said in seen for reason in said.reasons), *self._on_the_wire()),
             evidence=tuple(kept.model_dump(mode="json") for said in seen for kept in said.evidence),
             details={"values": _values(seen)},
             last_confirmed=last_confirmed(self.attempt, row),
@@ -162,6 +162,10 @@ class Making:
         question = self.attempt.store.inbox.ask(self.attempt.lease, asked)
         self.attempt.tell("question", question.words, question=question.id, reasons=list(asked.reasons))
         raise WaitingForPerson(asked.words, question.id)
+
+    def _on_the_wire(self) -> tuple[str, ...]:
+        """What the wire told of the step's earlier gestures, one of which may have had its effect late."""
+        return tuple(words for gesture in self.earlier for words in wire_words(self.attempt, gesture))
 
     # making it
 
@@ -184,6 +188,8 @@ class Making:
         log = None
         try:
             gesture.make(min(gesture.timeout, INPUT_SECONDS) * 1000)
+        except Refused as refused:  # by the kind itself, before it touched the page
+            return self._refuse(row, refused.args[0])
         except Error as error:
             log = error.message
         attempt.reach(Point.INPUT, self.ordinal)
@@ -192,7 +198,8 @@ class Making:
         return self._settle(gesture, case, row)
 
     def _never_reached(self, gesture: Gesture[Any], row: GestureRow, log: str, witness: Witness) -> bool:
-        seen, answers, alive = witness.seen(), witness.answers(), self.attempt.browser_lives()
+        answers, seen = witness.answers(), witness.seen()  # in this order: what was queued arrives before the answer
+        alive = not self.attempt.broken()
         refused = was_refused(gesture.kind, log, seen_in_page=seen, page_answers=answers, processes_alive=alive)
         return refused and nothing_left(self.attempt.wire(row.id))
 
@@ -277,11 +284,13 @@ class Making:
         """It is settled; open the gate, and add the picture after it, what changed, and what the wire said."""
         wire = self.attempt.wire(row.id)
         self.attempt.disarm()
-        facts: dict[str, Any] = {"wire": wire.model_dump_json() if wire.facts else None}
+        facts: dict[str, Any] = {"wire": wire.model_dump_json() if wire.facts or wire.restarts else None}
         taken = self.attempt.acting.picture()
         if isinstance(taken, Picture):
             facts["after"] = taken.kept
             facts["change"] = self._change(row.before, taken.kept)
+        else:
+            facts["change"] = json.dumps({"no_picture": taken.reason})
         self.attempt.store.journal.note(self.attempt.lease, row.id, **facts)
 
     def _change(self, before: str | None, after: str) -> str | None:

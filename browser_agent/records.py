@@ -208,6 +208,18 @@ class QuestionRow(SQLModel, table=True):
     ended_at: datetime | None = _time(default=None)
 
 
+class CheckpointRow(SQLModel, table=True):
+    """The last state of a run's session, sealed; gone when the run has ended."""
+
+    __tablename__ = "checkpoint"
+
+    run_id: str = Field(primary_key=True, foreign_key="run.id")
+    purpose: str = Field(primary_key=True)
+    attempt: int
+    sealed: bytes = Field(sa_type=LargeBinary)
+    at: datetime = _time()
+
+
 class AuditRow(SQLModel, table=True):
     """One line of the append-only log. `body` holds the exact bytes that were hashed."""
 

@@ -22,7 +22,7 @@ from browser_agent.records import GestureRow, QuestionRow
 from browser_agent.rules import Move, acceptance, never_sent, next_move, nothing_left, rejection
 from browser_agent.states import GestureState, QuestionKind, QuestionState
 from browser_agent.store import Asked
-from browser_agent.wire import WireReport
+from browser_agent.wire import WireFact, WireReport
 from observers import Observer, UnknownKind
 
 BACK_OFF_SECONDS = (1.0, 2.0, 4.0, 8.0, 15.0)
@@ -187,6 +187,7 @@ class Recovery:
         reasons = self._reasons or ("no observer of its proof is known here; import the module that declares it",)
         if late is None and self._case is not None and self._case.site is not None:
             reasons += (_LATE_COMMIT_HELP.format(site=self._case.site.name),)
+        reasons += wire_words(self._attempt, self._row)
         return Asked(
             kind=QuestionKind.OUTCOME,
             words=f"Did this happen: {self._row.words}?",
@@ -225,7 +226,8 @@ class Recovery:
             over = self._attempt.options.only_look or self._attempt.clock.now() >= until
             if over or self._attempt.stop_asked:
                 raise OutcomeUnknown(self._row.words, question.id, self._reasons)
-            self._attempt.sleep(next(back_off, BACK_OFF_SECONDS[-1]))
+            left = (until - self._attempt.clock.now()).total_seconds()
+            self._attempt.sleep(min(max(left, 0.0), next(back_off, BACK_OFF_SECONDS[-1])))
 
     def _answered(self, question: QuestionRow) -> GestureRow | None:
         if self._attempt.store.inbox.question(question.id).state is QuestionState.OPEN:
@@ -249,11 +251,11 @@ class Recovery:
     def _picture(self) -> None:
         """A picture of the page as it stands after the interruption, before anything else is done to it."""
         taken = self._attempt.acting.picture()
-        if isinstance(taken, Picture):
-            self._attempt.store.journal.note(self._attempt.lease, self._row.id, after=taken.kept)
+        found = {"after": taken.kept} if isinstance(taken, Picture) else {"change": _no_picture(taken.reason)}
+        self._attempt.store.journal.note(self._attempt.lease, self._row.id, **found)
 
     def _note_wire(self, wire: WireReport) -> None:
-        if wire.facts:
+        if wire.facts or wire.restarts:
             self._attempt.store.journal.note(self._attempt.lease, self._row.id, wire=wire.model_dump_json())
 
     def _move(self, state: GestureState, **facts: Any) -> GestureRow:
@@ -274,6 +276,22 @@ _LATE_COMMIT_HELP = (
     "how late {site} may still carry a request out is not declared: it is its request time-out plus what proxies and "
     "job queues before it may add; declare it as late_commit of the site, and an absence can be proven by itself"
 )
+
+
+def _no_picture(reason: str) -> str:
+    return json.dumps({"no_picture": reason})
+
+
+def wire_words(attempt: Attempt, row: GestureRow) -> tuple[str, ...]:
+    """What the wire told of a gesture: from its keeper, else as it was stored, else at least what was let go."""
+    wire = attempt.wire(row.id)
+    if not wire.released and row.wire is not None:
+        wire = WireReport.model_validate_json(row.wire)
+    if not wire.released:
+        let_go = attempt.store.journal.releases(row.id)
+        facts = tuple(WireFact(method=one.method, address=one.address, at=one.at, released=True) for one in let_go)
+        wire = wire.model_copy(update={"facts": facts})
+    return wire.in_words
 
 
 def by_person(gesture: GestureRow) -> bool:
@@ -300,4 +318,4 @@ def _absence_words(looked: Looked) -> list[str]:
     return [*looked.verdict.reasons, *seen]
 
 
-__all__ = ["Recovery", "UnknownKind", "by_person", "case_of", "last_confirmed"]
+__all__ = ["Recovery", "UnknownKind", "by_person", "case_of", "last_confirmed", "wire_words"]

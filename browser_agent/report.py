@@ -18,27 +18,28 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader
 
-from browser_agent.browser.pictures import Box, NotAPicture, mark_target
+from browser_agent.browser.pictures import Box, NotAPicture, decode, mark_target
 from browser_agent.errors import Misuse, UnknownName
 from browser_agent.records import AttemptRow, GestureRow, ObservationRow, QuestionRow, StepRow
 from browser_agent.states import GestureState
 from browser_agent.store import Store
+from browser_agent.telling import (
+    TONES,
+    clock,
+    commands,
+    compact,
+    counted,
+    end_in_words,
+    input_in_words,
+    interruptions,
+    moment,
+    no_picture_after,
+    proofs_in_words,
+)
+from browser_agent.wire import restarts_in_words
 
-_G = GestureState
-
-TONES: Mapping[GestureState, tuple[str, str]] = {
-    _G.INTENT: ("grey", "written down, not made"),
-    _G.DISPATCHING: ("red", "made, no verdict"),
-    _G.IN_DOUBT: ("red", "made, no verdict"),
-    _G.UNKNOWN: ("red", "unknown"),
-    _G.ASKED: ("red", "unknown"),
-    _G.HAPPENED: ("green", "happened"),
-    _G.NOT_HAPPENED: ("grey", "not happened"),
-    _G.REFUSED: ("grey", "refused: nothing was sent"),
-    _G.REJECTED: ("amber", "rejected by the site"),
-    _G.ABANDONED: ("amber", "given up by a person"),
-}
-"""The colour of a gesture's state and its words; red = made, and nothing is concluded yet."""
+MOST_OF_A_PICTURE = 0.6
+"""A change that covers more of the picture is said, not framed: a frame around everything points at nothing."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +70,17 @@ class Made:
     tone: str
     words: str
     proof: Sequence[str]
+    proven_in: Sequence[int]
     reasons: Sequence[str]
+    page_said: Sequence[str]
     values: Mapping[str, Any]
+    input: Sequence[str]
     before: Shot
     after: Shot
     change: str
     wire: Sequence[Mapping[str, Any]]
+    restarts: int | None
+    resent: Sequence[str]
     released: Sequence[str]
     looks: Sequence[Look]
     questions: Sequence[Mapping[str, Any]]
@@ -118,7 +124,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("browser_agent"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"moment": _moment, "clock": _clock, "compact": _compact}
+    environment.filters |= {"moment": moment, "clock": clock, "compact": compact, "ended": end_in_words}
     return environment
 
 
@@ -126,13 +132,16 @@ def _facts(store: Store, run: str) -> dict[str, Any]:
     row = store.leases.run(run)
     steps, questions = store.journal.steps(run), store.inbox.questions(run)
     made = _Gestures(store, steps, questions).all(run)
+    attempts = store.leases.attempts(run)
     return {
         "run": row,
         "arguments": json.loads(row.arguments),
         "sites": json.loads(row.sites),
         "result": json.loads(row.result) if row.result else None,
         "steps": [(step, [gesture for gesture in made if gesture.step.id == step.id]) for step in steps if step.writes],
-        "lanes": _lanes(store.leases.attempts(run), steps, made),
+        "lanes": _lanes(attempts, steps, made),
+        "counts": counted(gesture.row for gesture in made),
+        "interruptions": interruptions(attempts),
         "questions": [_question(question) for question in questions if question.gesture_id is None],
         "open": [question for question in questions if question.ended_at is None],
         "red": [gesture for gesture in made if gesture.tone == "red"],
@@ -170,27 +179,59 @@ class _Gestures:
     def _made(self, row: GestureRow) -> Made:
         observations = self._store.journal.observations(row.id)
         colour, words = TONES[row.state]
-        change = json.loads(row.change or "{}")
-        target, absent = _from_corner(json.loads(row.target_box or "null")), json.loads(row.intent).get("no_picture")
+        intent, wire = json.loads(row.intent), json.loads(row.wire or "{}")
+        target = _from_corner(json.loads(row.target_box or "null"))
+        questions = [_question(question) for question in self._questions[row.id]]
+        asked = {reason for question in questions for reason in question["reasons"]}
+        reasons = [reason for reason in json.loads(row.reasons or "[]") if reason not in asked]
+        told = 1 if row.state is GestureState.REJECTED else len(reasons)  # the site's no, then what its page said
+        after, change = self._after(row)
+        proven_by = json.loads(row.proven_by or "[]")
         return Made(
             row=row,
             step=self._steps[row.step_id],
             tone=colour,
             words=words,
-            proof=_proof(json.loads(row.proven_by or "[]"), observations),
-            reasons=json.loads(row.reasons or "[]"),
+            proof=proofs_in_words(proven_by, observations),
+            proven_in=sorted({seen.look for seen in observations if seen.id in proven_by}),
+            reasons=reasons[:told],
+            page_said=reasons[told:],
             values=json.loads(row.values or "{}"),
-            before=self._shot(row.before, "before", target, "target", absent),
-            after=self._shot(row.after, "after", _corners(change.get("box")), "changed"),
-            change=f"{change['ratio']:.1%} of the picture changed" if "ratio" in change else "",
-            wire=json.loads(row.wire or "{}").get("facts", []),
+            input=input_in_words(intent),
+            before=self._shot(row.before, "before", target, "target", intent.get("no_picture")),
+            after=after,
+            change=change,
+            wire=wire.get("facts", []),
+            restarts=wire.get("restarts"),
+            resent=restarts_in_words(row.wire),
             released=[
-                f"{_clock(let_go.at)} {let_go.method} {let_go.address}"
+                f"{clock(let_go.at)} {let_go.method} {let_go.address}"
                 for let_go in self._store.journal.releases(row.id)
             ],
             looks=self._looks(observations),
-            questions=[_question(question) for question in self._questions[row.id]],
+            questions=questions,
         )
+
+    def _after(self, row: GestureRow) -> tuple[Shot, str]:
+        """The picture after a gesture, or why there is none, and how much of it changed."""
+        change = json.loads(row.change or "{}")
+        if row.after is None and not change.get("no_picture"):
+            return Shot("after", absent=no_picture_after(row)), ""
+        box = _corners(change.get("box"))
+        most = box is not None and self._covers(row.after, box)
+        shot = self._shot(row.after, "after", None if most else box, "changed", change.get("no_picture"))
+        if most:
+            return shot, "most of the page changed"
+        return shot, f"{change['ratio']:.1%} of the picture changed" if "ratio" in change else ""
+
+    def _covers(self, digest: str | None, box: Box) -> bool:
+        """Whether the box covers most of the picture."""
+        try:
+            image = decode(self._store.artifacts.read(digest or "")[0])
+        except (UnknownName, NotAPicture):
+            return False
+        area = (box.right - box.left) * (box.bottom - box.top)
+        return area > MOST_OF_A_PICTURE * image.width * image.height
 
     def _looks(self, observations: Iterable[ObservationRow]) -> list[Look]:
         looks = defaultdict[int, list[ObservationRow]](list)
@@ -223,21 +264,27 @@ class _Gestures:
         return Shot(words, f"data:{media_type};base64,{base64.b64encode(content).decode()}")
 
 
-def _proof(proven_by: Iterable[Any], observations: Iterable[ObservationRow]) -> list[str]:
-    """What proves it, in words: an observation by its observer and look, or a person's answer as it stands."""
-    known = {row.id: f"{json.loads(row.observation)['observer']} (look {row.look})" for row in observations}
-    return [known.get(str(proof), str(proof)) for proof in proven_by]
-
-
 def _question(row: QuestionRow) -> dict[str, Any]:
     return {
         "row": row,
         "kind": row.kind.replace("_", " "),
         "reasons": json.loads(row.reasons),
-        "calls": json.loads(row.details).get("calls", []),
+        "calls": [
+            {"step": call["step"], "arguments": _readable(call["arguments"])}
+            for call in json.loads(row.details).get("calls", ())
+        ],
         "answer": row.answer.replace("_", " ") if row.answer else None,
         "values": json.loads(row.values or "{}"),
+        "commands": [] if row.ended_at else commands(row),
     }
+
+
+def _readable(arguments: str) -> str:
+    """A call's arguments, all of them, in words if they are JSON."""
+    try:
+        return compact(json.loads(arguments))
+    except ValueError:
+        return arguments
 
 
 def _from_corner(box: Sequence[float] | None) -> Box | None:
@@ -252,20 +299,3 @@ def _corners(box: Sequence[float] | None) -> Box | None:
 def _middle(box: Box, label: str) -> tuple[int, int] | None:
     """The point of a click; only a target has one."""
     return ((box.left + box.right) // 2, (box.top + box.bottom) // 2) if label == "target" else None
-
-
-def _moment(at: datetime | None) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if at else "-"
-
-
-def _clock(at: datetime | None) -> str:
-    return f"{at.astimezone(UTC):%H:%M:%S}" if at else "-"
-
-
-def _compact(value: object) -> str:
-    """JSON data in a line that reads well."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {_compact(inner)}" for name, inner in value.items())
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return "; ".join(_compact(inner) for inner in value)
-    return "" if value is None else str(value)

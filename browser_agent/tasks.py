@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
-from pydantic_core import PydanticSerializationError
+from pydantic_core import ErrorDetails, PydanticSerializationError
 
 import observers
 from browser_agent.errors import WrongArguments, WrongTask
@@ -283,7 +283,7 @@ def parse_arguments(of: Task[..., Any], given: Mapping[str, Any]) -> dict[str, A
             try:
                 parsed[name] = _read(of.parameters[name], given[name])
             except ValidationError as error:
-                wrong += [f"{_place(name, part['loc'])}: {part['msg']}" for part in error.errors(include_url=False)]
+                wrong += [f"{_place(name, part['loc'])}: {_why(part)}" for part in error.errors(include_url=False)]
         elif parameter.default is parameter.empty:
             wrong.append(f"{name}: is missing")
         else:
@@ -306,6 +306,15 @@ def _read(adapter: TypeAdapter[Any], value: Any) -> Any:
             if any(part["type"] == "json_invalid" for part in error.errors(include_url=False)):
                 return adapter.validate_python(value)
             raise
+
+
+_FORMS = {"date_": "YYYY-MM-DD", "datetime_": "YYYY-MM-DDTHH:MM"}
+
+
+def _why(part: ErrorDetails) -> str:
+    """What is wrong with an argument; of a date in the form that it must have, for pydantic tells of its parser."""
+    form = next((form for kind, form in _FORMS.items() if part["type"].startswith(kind)), None)
+    return f"{part['input']!r} is not of the form {form}" if form else part["msg"]
 
 
 def _place(name: str, inside: tuple[int | str, ...]) -> str:

@@ -5,6 +5,9 @@ Addresses keep scheme, host and path; bodies, cookies and query values are never
 
 from __future__ import annotations
 
+import json
+from urllib.parse import urlsplit
+
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -43,6 +46,34 @@ class WireFact(BaseModel):
             ended = "no answer so far" if self.released else "held at the gate"
         return f"{self.method} {self.address}: {ended}"
 
+    @property
+    def in_words(self) -> str:
+        """What is known of a request that was let go, for a person who has to judge it."""
+        request = f"{self.method} {urlsplit(self.address).path or '/'}"
+        if self.status is not None:
+            to = f" to {self.location}" if self.location else ""
+            return f"the site answered {request} with {self.status}{to}; an answer alone proves nothing here"
+        if self.error is not None:
+            return f"{request} was let go, and no answer came ({self.error}); it may have been carried out"
+        return f"{request} was let go, and no answer was seen; it may have been carried out"
+
+
+class Restart(BaseModel):
+    """One request that the browser sent a second time by itself, as its network log tells.
+
+    `error` = why, in the browser's words: how the first one's connection ended, or what it was answered.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    method: str
+    address: str
+    error: str
+    at: AwareDatetime
+
+    def __str__(self) -> str:
+        return f"the browser sent {self.method} {self.address} again by itself ({self.error})"
+
 
 class WireReport(BaseModel):
     """All that the keeper knows of one gesture's writes.
@@ -51,6 +82,8 @@ class WireReport(BaseModel):
     `workers` = WebSockets, and service or shared workers, that were there at any time since, by which something could
     have left unseen. `declared` = the gesture names its commit request; `reads` = pages and data that were fetched
     unheld since.
+    `resent` = writes since, which the network log says were sent again by the browser; `restarts` = how often, None if
+    no log was kept, or not all of it could be read.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -61,11 +94,21 @@ class WireReport(BaseModel):
     workers: int = 0
     declared: bool = False
     reads: int = 0
+    restarts: int | None = None
+    resent: tuple[Restart, ...] = ()
 
     @property
     def released(self) -> tuple[WireFact, ...]:
         """The requests that were let go."""
         return tuple(fact for fact in self.facts if fact.released)
+
+    @property
+    def in_words(self) -> tuple[str, ...]:
+        """A sentence for each request that was let go, and what the network log tells of them, if one was kept."""
+        log = tuple(map(str, self.resent))
+        if self.restarts == 0:
+            log = ("the network log shows nothing that the browser sent a second time by itself",)
+        return (*(fact.in_words for fact in self.released), *log)
 
     @property
     def answered(self) -> bool:
@@ -80,8 +123,23 @@ class WireReport(BaseModel):
     @property
     def guarded(self) -> bool:
         """Every write passed the gate, so the browser cannot have sent one of them twice."""
-        direct = not self.workers and not any(fact.by_service_worker for fact in self.facts)
-        return self.armed and direct and all(fact.fresh for fact in self.released)
+        return self.armed and self._direct and all(fact.fresh for fact in self.released)
+
+    @property
+    def sent_once(self) -> bool:
+        """No write can have been sent twice by the browser: guarded or zero restarts in its log, never a restart."""
+        return self._direct and not self.restarts and (self.guarded or self.restarts == 0)
+
+    @property
+    def _direct(self) -> bool:
+        """No service worker stood between the page and the wire."""
+        return not self.workers and not any(fact.by_service_worker for fact in self.facts)
+
+
+def restarts_in_words(stored: str | None) -> list[str]:
+    """What a stored report, perhaps of an older version, says of requests that were sent again."""
+    report = json.loads(stored or "{}")
+    return [str(Restart.model_validate(restart)) for restart in report.get("resent", ())]
 
 
 NOTHING_SEEN = WireReport()

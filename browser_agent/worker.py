@@ -115,7 +115,7 @@ def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, 
         if run.stop is not None:
             _stopped(attempt, run.stop)
         else:
-            store.leases.end(lease, RunState.FINISHED, ended_by="the task returned", result=result)
+            store.leases.end(lease, RunState.FINISHED, ended_by="its task came to its end", result=result)
 
 
 def _is_broken(attempt: Attempt, error: BaseException) -> bool:

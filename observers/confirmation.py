@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 from .evidence import Evidence, Observation, plain_address
 from .observer import Observer
-from .text import Found
+from .text import Found, pattern_words
 
 if TYPE_CHECKING:
     from .view import View
+
+_SEEN_BY = "the confirmation"
 
 
 class ConfirmationText(Observer):
@@ -61,7 +63,8 @@ class ConfirmationText(Observer):
             )
             for hit in hits.values()
         ]
-        return self.seen([hit.match() for hit in hits.values()], *evidence, at=view.now())
+        said = self.seen([hit.match() for hit in hits.values()], *evidence, at=view.now())
+        return said.model_copy(update={"observer": _SEEN_BY})  # what it saw is said in its own words, without a pattern
 
     def _fits(self, hit: Found, text: str) -> bool:
         if self.within is None:
@@ -69,4 +72,4 @@ class ConfirmationText(Observer):
         return any(hit.text in line and re.search(self.within, line) for line in text.splitlines())
 
     def __str__(self) -> str:
-        return f"the confirmation “{self.pattern}”"
+        return f"the confirmation “{pattern_words(self.pattern)}”"

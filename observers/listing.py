@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .view import View
 
 PAGES_AT_MOST = 200
+_LOGIN = "the page asks for a password: a login page is not an empty list"
 _PAGE_OF = re.compile(r"\bpage (\d+) of (\d+)\b", re.IGNORECASE)
 
 
@@ -36,7 +37,8 @@ class Listing:
     """What was read of one list.
 
     `why_not_whole`: sentences; empty = every row of the list was read. `foreign`: a page wasn't our
-    account's. `rows`: those that are wanted. `picture`: of the last page that was worth one.
+    account's; `login`: it asked for a password. `rows`: those that are wanted. `picture`: of the last page that was
+    worth one.
     """
 
     headers: tuple[str, ...] = ()
@@ -45,6 +47,7 @@ class Listing:
     pages: int = 0
     address: str = ""
     foreign: bool = False
+    login: bool = False
     picture: str | None = None
     why_not_whole: list[str] = field(default_factory=list)
 
@@ -80,10 +83,12 @@ class ListReader:
                 self._take(reading, listing, wanted)
         except LookFailed as error:
             listing.doubt(str(error))
-        if self._count is not None and told != {listing.rows_read}:
-            says = " and ".join(map(str, sorted(told))) or "nothing"
-            listing.doubt(f"the list says that it has {says} rows, and {listing.rows_read} were read")
-        if not self._site.signed_in and not listing.rows_read:
+        if self._count is not None and told != {listing.rows_read} and not listing.foreign:
+            says = (
+                f"says that it has {' and '.join(map(str, sorted(told)))} rows" if told else "tells no number of rows"
+            )
+            listing.doubt(f"the list {says}, and {listing.rows_read} were read")
+        if not self._site.signed_in and not listing.rows_read and listing.headers and not listing.foreign:
             listing.doubt("an empty list shows no sign that the session lives: declare signed_in of the site")
         return listing
 
@@ -123,22 +128,24 @@ class ListReader:
         if not reading.settled:
             listing.doubt("the page was still loading")
         if foreign := self._why_foreign(reading):
-            listing.foreign = True
+            listing.foreign, listing.login = True, reading.asks_password
             listing.doubt(foreign)
 
     def _why_foreign(self, reading: Reading) -> str:
         if not self._site.holds(reading.address):
             return f"the site sent us away from {self._site.url}"
         if self._site.signed_in and not reading.has(self._site.mark):
-            return f"the sign of being signed in ({self._site.mark!r}) isn't on the page"
+            sign = f"the sign of being signed in ({self._site.mark!r}) isn't on the page"
+            return f"{_LOGIN}; {sign}" if reading.asks_password else sign
         if not self._site.signed_in and reading.asks_password:
-            return "the page asks for a password: a login page is not an empty list"
+            return _LOGIN
         return ""
 
     def _take(self, reading: Reading, listing: Listing, wanted: Callable[[Row], bool]) -> None:
         tables = [table for table in reading.tables() if all(column in table.headers for column in self._columns)]
         if not tables:
-            listing.doubt(self._no_table(reading))
+            if not listing.foreign:  # what a page that isn't ours lacks tells nothing more
+                listing.doubt(self._no_table(reading))
             return
         listing.headers = listing.headers or tables[0].headers
         for table in tables:

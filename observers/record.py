@@ -120,10 +120,9 @@ class Record(Observer):
         )
 
     def _evidence(self, listing: Listing, at: datetime) -> Evidence:
-        found = len(listing.rows)
         return Evidence(
             kind="rows",
-            words=f"{found} of {listing.rows_read} rows on {listing.pages} pages are it",
+            words=_how_many(listing),
             rows=tuple(dict(listed.row) for listed in listing.rows),
             blob=listing.rows[0].picture if listing.rows else listing.picture,
             box=listing.rows[0].row.box if listing.rows else None,
@@ -138,6 +137,17 @@ class Record(Observer):
 
 def _rows(lists: Sequence[Listing]) -> list[ListedRow]:
     return [row for listing in lists for row in listing.rows]
+
+
+def _how_many(listing: Listing) -> str:
+    """What was found in the list, in words."""
+    if not listing.headers:
+        return "a login page came instead of the list" if listing.login else "the page that came does not hold the list"
+    if not listing.rows_read:
+        return "the list is empty"
+    found, of = len(listing.rows), f"{listing.rows_read} row{'s' if listing.rows_read > 1 else ''}"
+    pages = f"{listing.pages} page{'s' if listing.pages > 1 else ''}"
+    return f"{found or 'none'} of the {of} on {pages} {'are' if found > 1 else 'is'} it"
 
 
 def _place(listing: Listing) -> str:

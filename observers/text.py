@@ -54,6 +54,26 @@ class VisibleText:
         return around([box for first, last, box in self._places if first < end and start < last])
 
 
+def pattern_words(pattern: str) -> str:
+    """A regular expression as a person reads it: each named group is its `<name>`, an escaped mark is the mark."""
+    words = pattern
+    while found := re.search(r"\(\?P<(\w+)>", words):
+        words = words[: found.start()] + f"<{found[1]}>" + words[_end_of_group(words, found.end()) :]
+    return re.sub(r"\\b", "", re.sub(r"\\([^\w\s]|\s)", r"\1", words))
+
+
+def _end_of_group(pattern: str, start: int) -> int:
+    """Where the group ends whose content begins at `start`: brackets in a set, or escaped, close nothing."""
+    depth, in_set = 1, False
+    for mark in re.finditer(r"\\.|[][()]", pattern[start:]):
+        in_set = mark[0] == "[" or (in_set and mark[0] != "]")
+        if not in_set:
+            depth += {"(": 1, ")": -1}.get(mark[0], 0)
+        if depth == 0:
+            return start + mark.end()
+    return len(pattern)
+
+
 def around(boxes: list[Box]) -> Box | None:
     """The smallest box that holds all `boxes`; None for none."""
     if not boxes:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from textwrap import shorten
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -100,7 +101,12 @@ class _Finding:
 
     @property
     def words(self) -> str:
-        return self.doubt or f"{self.seen.observer} saw it"
+        return self.doubt or f"{self.seen.observer} saw {'it' if self.seen.counts else self._quoted}"
+
+    @property
+    def _quoted(self) -> str:
+        """What was seen, as it stands on the page: for an observer of a text the text is all that it knows."""
+        return " and ".join(f"“{shorten(text, 200)}”" for text in dict.fromkeys(m.identity for m in self.matches))
 
 
 def weigh(
@@ -270,8 +276,10 @@ def _nothing_seen(observations: Sequence[Observation], circumstances: Circumstan
     pending = tuple(f"{seen.observer}: the site isn't done with something" for seen in observations if seen.pending)
     lacks = [missing for seen in observations if (missing := absence_missing(seen, circumstances))]
     nearest = min(lacks, key=len, default=("nobody has looked",))
-    reasons = tuple(dict.fromkeys(reason for seen in observations for reason in seen.reasons))
-    return Verdict(outcome=Outcome.unknown, reasons=reasons, missing=pending or nearest)
+    missing = pending or nearest
+    reasons = dict.fromkeys(reason for seen in observations for reason in seen.reasons)
+    told_there = {reason for reason in reasons if any(reason in words for words in missing)}
+    return Verdict(outcome=Outcome.unknown, reasons=tuple(r for r in reasons if r not in told_there), missing=missing)
 
 
 def already_there(baselines: Sequence[Observation | None], proof: Sequence[Observer]) -> tuple[Match, ...]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from time import monotonic
 from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Dialog, Error, Page, Playwright, Request
 
+from browser_agent.browser.complaints import complaints
 from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.browser.evidence import NoPicture, Picture, capture
 from browser_agent.browser.held import ATTACH_SECONDS, HELPER_ADDRESS
@@ -25,6 +27,8 @@ ATTACH_NEW_SECONDS = 20.0
 """For a browser that has just been started: no page of it can hang, but the machine may be busy."""
 PICTURE_SECONDS = 3.0
 LOOK_SECONDS = 8.0
+ALERT_SECONDS = 2.0
+"""An alert asks nothing: what was on its way when it came may still come to the gate, so long it is no refusal."""
 GLANCE_SECONDS = 2.0
 """For the page as it stands: one that waits for an answer gives none itself (measured)."""
 
@@ -46,7 +50,7 @@ class Acting:
         self.context: BrowserContext = page.context
         self.answer_of_post = False
         self.writes: list[str] = []
-        self.dialogs: list[str] = []
+        self._undeclared: list[tuple[float, str]] = []  # from when on it counts, and its text
         self._accepts: Sequence[Callable[[str], bool]] = ()
         self.page: Page = self._watched(page)
 
@@ -117,23 +121,31 @@ class Acting:
         """A picture of the page as it stands, or the reason why there is none. Never raises."""
         return NoPicture("the page is gone") if self.lost else capture(self.page, PICTURE_SECONDS, self._keep_webp)
 
-    def texts(self, most: int = 12) -> list[str]:
-        """The first lines that the page says; empty if it does not answer."""
-        try:
-            text = within(LOOK_SECONDS, lambda: self.page.inner_text("body", timeout=LOOK_SECONDS * 1000))
-        except (Error, DeadlinePassed):
-            return []
-        return [line.strip() for line in text.splitlines() if line.strip()][:most]
+    def texts(self) -> list[str]:
+        """What the page says against the last gesture; empty if it does not answer."""
+        return complaints(self.page, LOOK_SECONDS)
 
     @contextmanager
     def dialogs_in_order(self, accepts: Sequence[Callable[[str], bool]]) -> Iterator[None]:
-        """While a gesture is made and settled: declared dialogs are accepted, all others dismissed and remembered."""
-        self._accepts, self.dialogs = accepts, []
+        """While a gesture is made and settled: declared dialogs are accepted, all others dismissed and remembered.
+
+        An alert is remembered only after `ALERT_SECONDS`: a page may send and then say so (measured: the alert came
+        before the request had reached the gate). A declared prompt is accepted with the text that the page proposes.
+        The question whether to leave the page (`beforeunload`) is accepted and not remembered: leaving is a part of
+        the gesture that somebody decided to make, its words are the browser's own, and Playwright does the same where
+        nobody listens.
+        """
+        self._accepts, self._undeclared = accepts, []
         self.context.on("dialog", self._on_dialog)
         try:
             yield
         finally:
             self.context.remove_listener("dialog", self._on_dialog)
+
+    @property
+    def dialogs(self) -> list[str]:
+        """The texts of the dialogs that nobody declared, since the last gesture began."""
+        return [text for since, text in self._undeclared if since <= monotonic()]
 
     def wait(self, seconds: float) -> bool:
         """Wait while the page's events arrive; False if the page was lost before the time was over."""
@@ -144,13 +156,15 @@ class Acting:
         return True
 
     def _on_dialog(self, dialog: Dialog) -> None:
-        expected = any(accept(dialog.message) for accept in self._accepts)
+        leaving = dialog.type == "beforeunload"
+        expected = leaving or any(accept(dialog.message) for accept in self._accepts)
+        grace = ALERT_SECONDS if dialog.type == "alert" else 0.0
         if not expected:
-            self.dialogs.append(dialog.message)
+            self._undeclared.append((monotonic() + grace, dialog.message))
         try:
-            dialog.accept() if expected or dialog.type == "beforeunload" else dialog.dismiss()
+            dialog.accept(dialog.default_value) if expected else dialog.dismiss()
         except Error:
-            self.dialogs.append(f"{dialog.message} (answered by somebody else)")
+            self._undeclared.append((monotonic() + grace, f"{dialog.message} (answered by somebody else)"))
 
     def _requested(self, request: Request) -> None:
         if request.is_navigation_request() and request.frame == self.page.main_frame:

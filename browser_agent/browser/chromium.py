@@ -210,7 +210,16 @@ class Chromium:
         Raises:
             StillAlive: one of them lives at the deadline: the sender isn't dead, nothing may be concluded.
         """
-        return processes.end([self.process], deadline_seconds, also=lambda: processes_of(self.profile))
+        ended = processes.end([self.process], deadline_seconds, also=lambda: processes_of(self.profile))
+        _remove_socket_folder(self.profile)
+        return ended
+
+
+def _remove_socket_folder(profile: Path) -> None:
+    """The folder of its socket lies outside of the profile; Chromium removes it at a clean end only."""
+    socket = profile / "SingletonSocket"
+    if socket.is_symlink() and (folder := socket.readlink().parent).name.startswith("org.chromium.Chromium."):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def close_page_by_port(endpoint: str, target_id: str) -> None:

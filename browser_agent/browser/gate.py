@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from playwright.async_api import BrowserContext, Error, Page, Request, WebSocket
 
 from browser_agent.browser.leaving import Leaving
+from browser_agent.browser.netlog import NetworkLog
 from browser_agent.browser.pause import Answer, Pause, Paused
 from browser_agent.browser.watch import Watch
 from browser_agent.states import Point
@@ -43,10 +44,19 @@ class Gate:
         helper: a page of that context that nothing acts on; pooled connections are closed from it. May be replaced.
         release: see `Release`.
         reach: see `Reach`.
+        log: the browser's network log, if one is kept.
     """
 
-    def __init__(self, pause: Pause, context: BrowserContext, helper: Page, release: Release, reach: Reach) -> None:
-        self._pause, self._release, self._reach = pause, release, reach
+    def __init__(  # noqa: PLR0917  # each is a part of where it stands
+        self,
+        pause: Pause,
+        context: BrowserContext,
+        helper: Page,
+        release: Release,
+        reach: Reach,
+        log: NetworkLog | None = None,
+    ) -> None:
+        self._pause, self._release, self._reach, self._log = pause, release, reach, log
         self.helper = helper
         self._watches: dict[str, Watch] = {}
         self._current: Watch | None = None
@@ -66,7 +76,8 @@ class Gate:
             return False
         self._refusing = None
         self._leaving.forget()
-        watch = Watch(gesture, sends, sockets=len(self._sockets), workers=self._pause.workers)
+        span = await self._log.span(self.helper) if self._log is not None else None
+        watch = Watch(gesture, sends, sockets=len(self._sockets), workers=self._pause.workers, span=span)
         self._current = self._watches[gesture] = watch
         await self._pause.stand()
         return True
@@ -81,6 +92,11 @@ class Gate:
     def refuse(self, because: str) -> None:
         """From now on let nothing go: the worker is dead, or the run is in other hands."""
         self._refusing = because
+
+    async def catch_up(self) -> None:
+        """Read the network log up to now, so that the reports can say what is not in it."""
+        if self._log is not None:
+            await self._log.catch_up(self.helper)
 
     def reports(self) -> dict[str, WireReport]:
         """What was seen, gesture by gesture."""

@@ -11,18 +11,20 @@ import shutil
 from collections.abc import Awaitable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from playwright.async_api import Browser, BrowserContext, Dialog, Error, Page, Playwright
+from playwright.async_api import Browser, BrowserContext, Dialog, Error, Page, Playwright, StorageState
 
 from browser_agent.browser.chromium import Chromium, ChromiumSilent, close_page_by_port
 from browser_agent.browser.gate import Gate, Reach, Release
+from browser_agent.browser.netlog import NetworkLog
 from browser_agent.browser.pause import Pause
 
 T = TypeVar("T")
 
 ATTACH_SECONDS = 6.0
 STATE_SECONDS = 3.0
+DRIVER_SECONDS = 5.0
 DISARM_SECONDS = 3.0
 FRONT_SECONDS = 1.0
 HELPER_ADDRESS = "about:blank#browser-agent"
@@ -32,8 +34,8 @@ HELPER_ADDRESS = "about:blank#browser-agent"
 class HeldBrowser:
     """One Chromium with the keeper's connection and gate."""
 
-    def __init__(self, chromium: Chromium, browser: Browser, gate: Gate) -> None:
-        self.chromium, self._browser, self.gate = chromium, browser, gate
+    def __init__(self, chromium: Chromium, browser: Browser, gate: Gate, log: NetworkLog | None) -> None:
+        self.chromium, self._browser, self.gate, self.log = chromium, browser, gate, log
         self._context = browser.contexts[0]
         self._dialogs: list[Dialog] = []
         self._last_state: dict[str, Any] = {}
@@ -51,26 +53,51 @@ class HeldBrowser:
         state: dict[str, Any],
         release: Release,
         reach: Reach,
+        netlog: bool = False,
     ) -> HeldBrowser:
-        """A new Chromium with a new profile, given the cookies of `state`.
+        """A new Chromium with a new profile, given the session `state`; with `netlog`, its network log is read.
 
         Raises:
             ChromiumNotFound, ChromiumDidNotStart: see `Chromium.start`.
+            OSError: see `NetworkLog.open`.
         """
-        chromium = await asyncio.to_thread(Chromium.start, profile, headless=not headed, extra=extra)
-        held = await cls.attach(playwright, chromium, release=release, reach=reach)
-        if held is None:
-            await asyncio.to_thread(chromium.end)
-            raise ChromiumSilent("The new Chromium started, but nothing could attach to it.")
-        await held._context.add_cookies(state.get("cookies", []))
-        held._last_state = state
+        ours = not profile.exists()
+        log, held = NetworkLog.open(profile) if netlog else None, None
+        arguments = (*extra, log.argument) if log is not None else extra
+        try:
+            chromium = await asyncio.to_thread(Chromium.start, profile, headless=not headed, extra=arguments)
+            held = await cls.attach(playwright, chromium, release=release, reach=reach, log=log)
+            if held is None:
+                await asyncio.to_thread(chromium.end)
+                raise ChromiumSilent("The new Chromium started, but nothing could attach to it.")
+        finally:
+            if held is None and log is not None:
+                log.close()
+            if held is None and ours:  # none of it is left running
+                await asyncio.to_thread(shutil.rmtree, profile, ignore_errors=True)
+        await held._restore(state)
         return held
+
+    async def _restore(self, state: dict[str, Any]) -> None:
+        """Give the new browser the cookies and storage of an earlier one."""
+        if state:
+            await self._context.set_storage_state(cast(StorageState, state))
+        self._last_state = state
 
     @classmethod
     async def attach(
-        cls, playwright: Playwright, chromium: Chromium, *, release: Release, reach: Reach
+        cls,
+        playwright: Playwright,
+        chromium: Chromium,
+        *,
+        release: Release,
+        reach: Reach,
+        log: NetworkLog | None = None,
     ) -> HeldBrowser | None:
-        """The keeper's own connection to a living Chromium; None if it cannot be attached to."""
+        """The keeper's own connection to a living Chromium; None if it cannot be attached to.
+
+        `log` has been read from Chromium's start on; of a Chromium that another keeper has started there is none.
+        """
         try:
             browser = await playwright.chromium.connect_over_cdp(chromium.endpoint, timeout=ATTACH_SECONDS * 1000)
             context = browser.contexts[0]
@@ -78,7 +105,7 @@ class HeldBrowser:
             pause = await asyncio.wait_for(Pause.lay(browser, context, helper), ATTACH_SECONDS)
         except (Error, IndexError, TimeoutError):
             return None
-        return cls(chromium, browser, Gate(pause, context, helper, release, reach))
+        return cls(chromium, browser, Gate(pause, context, helper, release, reach, log), log)
 
     async def remember_state(self) -> None:
         """Read cookies and storage, while the pages answer: before a gesture."""
@@ -123,6 +150,8 @@ class HeldBrowser:
         self.gate.refuse("the browser was ended")
         await asyncio.to_thread(self.chromium.end)
         dead_at = datetime.now(UTC)
+        if self.log is not None:
+            self.log.close()
         await _within(STATE_SECONDS, self._browser.close())
         await asyncio.to_thread(shutil.rmtree, self.chromium.profile, ignore_errors=True)
         return dead_at
@@ -133,6 +162,22 @@ def free_a_hanging_page(chromium: Chromium) -> None:
     for target in chromium.targets():
         if target.kind == "page" and target.url != HELPER_ADDRESS:
             close_page_by_port(chromium.endpoint, target.id)
+
+
+async def driver_answers(playwright: Playwright) -> bool:
+    """Whether the driver still answers; a browser that is held through a dead one is guarded no more."""
+    try:
+        probe = await asyncio.wait_for(playwright.request.new_context(), DRIVER_SECONDS)
+        await asyncio.wait_for(probe.dispose(), DRIVER_SECONDS)
+    except (Error, TimeoutError):
+        return False
+    return True
+
+
+def without_lost_answers(loop: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
+    """A loop's exception handler: a dead driver leaves answers that nobody awaits; its death is told elsewhere."""
+    if "reading from the driver" not in str(told.get("exception")):
+        loop.default_exception_handler(told)
 
 
 async def _helper_page(context: BrowserContext) -> Page:

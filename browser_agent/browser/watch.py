@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from browser_agent.browser.netlog import Span
 from browser_agent.sends import matches_request
 from browser_agent.wire import SAFE_METHODS, WireFact, WireReport
 from observers.evidence import plain_address
@@ -44,7 +45,7 @@ class AnyResponse(Protocol):
 
 @dataclass
 class Watch:
-    """What is seen of one gesture's requests."""
+    """What is seen of one gesture's requests. `span` = its part of the network log, if one is kept."""
 
     gesture: str
     sends: str | None
@@ -53,6 +54,12 @@ class Watch:
     workers: int = 0
     reads: int = 0
     facts: dict[Any, WireFact] = field(default_factory=dict)
+    span: Span | None = None
+
+    @property
+    def pending(self) -> bool:
+        """Whether something that was let go waits for its answer."""
+        return any(fact.released and fact.status is None and fact.error is None for fact in self.facts.values())
 
     def is_declared(self, request: AnyRequest) -> bool:
         """Whether it is the commit request that the gesture declares."""
@@ -77,6 +84,8 @@ class Watch:
 
     def note(self, request: AnyRequest, **facts: object) -> None:
         """Add to what is known of a held request."""
+        if self.span is not None:
+            self.span.doubt()
         self.facts[request] = self.facts[request].model_copy(update=facts)
 
     def answered(self, request: AnyRequest, response: AnyResponse) -> bool:
@@ -106,4 +115,6 @@ class Watch:
             workers=self.workers,
             declared=self.sends is not None,
             reads=self.reads,
+            restarts=self.span.restarts(pending=self.pending) if self.span is not None else None,
+            resent=self.span.resent if self.span is not None else (),
         )

@@ -31,7 +31,7 @@ audit = typer.Typer(no_args_is_help=True, help="The append-only log: verify it, 
 
 @app.callback(invoke_without_command=True)
 def _browser_agent(
-    show_version: Annotated[bool, typer.Option("--version", help="Say which version this is.")] = False,
+    show_version: Annotated[bool, typer.Option("--version", metavar="", help="Say which version this is.")] = False,
 ) -> None:
     """Browser tasks that change something in the world, interrupted and resumed without doing it twice or losing it.
 
@@ -47,7 +47,7 @@ _COMMANDS: tuple[Callable[..., Exit], ...] = (
     *(reading.runs, reading.show, reading.inbox),
     *(answering.answer, answering.approve, answering.refuse),
     reading.report,
-    *(trying.doctor, trying.demo),
+    *(trying.key, trying.doctor, trying.demo),
 )
 for _command in _COMMANDS:
     app.command()(told(_command))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from browser_agent.attending import check_attended
 from browser_agent.cli import asking
 from browser_agent.cli.exits import Exit, exit_of
 from browser_agent.cli.opening import AsJson, Desk, StorePath, named_values, open_desk
@@ -20,7 +22,9 @@ from browser_agent.store import Said
 By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who says so; it stands in the audit log.")]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why: what you looked at.")]
 QuestionId = Annotated[str, typer.Argument(metavar="ID", help="The question's id, from `browser-agent inbox`.")]
-NoResume = Annotated[bool, typer.Option("--no-resume", help="Only write it down; the run goes on when you resume it.")]
+NoResume = Annotated[
+    bool, typer.Option("--no-resume", metavar="", help="Only write it down; the run goes on when you resume it.")
+]
 
 _SETTLED_BY_LOOKING = frozenset({QuestionKind.OUTCOME, QuestionKind.VALUES})
 
@@ -46,7 +50,8 @@ def answer(
         typer.Option("--value", metavar="NAME=VALUE", help="What happened gave, such as number=INV-7."),
     ] = None,
     override: Annotated[
-        bool, typer.Option("--override", help="Say not-happened before the safe time; you take it on yourself.")
+        bool,
+        typer.Option("--override", metavar="", help="Say not-happened before the safe time; you take it on yourself."),
     ] = False,
     no_resume: NoResume = False,
     headed: Headed = False,
@@ -102,6 +107,8 @@ def refuse(
 
 
 def _answer(desk: Desk, name: str, said: Said, options: Options, *, resume: bool) -> Exit:
+    check_attended(options)  # before an answer is taken that could not be carried out
+    desk.store.inbox.check(name, said)
     question = desk.store.inbox.question(name)
     seen = _look(desk, question)
     taken = seen is None or desk.store.inbox.question(name).state is QuestionState.OPEN
@@ -121,7 +128,11 @@ def _answer(desk: Desk, name: str, said: Said, options: Options, *, resume: bool
             "ended": document(desk, ended) if ended else None,
         }
     )
-    return _close(desk, question, ended, given_up=given_up)
+    code = _close(desk, question, ended, given_up=given_up)
+    if said.answer is Answer.REFUSE:
+        refused = len(json.loads(question.details).get("calls", ()))
+        desk.screen.say(f"{refused} {'call was' if refused == 1 else 'calls were'} refused and NOT made.", "yellow")
+    return code
 
 
 def _look(desk: Desk, question: QuestionRow) -> Ended | None:

@@ -5,6 +5,7 @@ Never says more than the inbox holds. The two words that this project does not u
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -13,7 +14,8 @@ from typing import Any
 from browser_agent.cli import plain
 from browser_agent.cli.plain import one_line
 from browser_agent.cli.screen import Screen
-from browser_agent.records import QuestionRow
+from browser_agent.keeping import OPEN_TASK
+from browser_agent.records import QuestionRow, RunRow
 from browser_agent.states import Answer, QuestionKind
 from browser_agent.store.inbox import ALLOWED
 
@@ -41,6 +43,8 @@ def put(screen: Screen, question: QuestionRow, more: str = "") -> None:
         screen.say(f"  Last confirmed: {question.last_confirmed or 'nothing in this run so far'}")
     if question.kind is QuestionKind.OUTCOME:
         screen.say(f"  Earliest safe time to say that it is not there: {_when(question.earliest_safe)}")
+    if needs := _needs(question):
+        screen.say(f"  If it happened, the run needs to know its: {', '.join(needs)}")
     if question.safe_step:
         screen.say(f"  Safe next step: {question.safe_step}")
     screen.say("  To answer:")
@@ -67,19 +71,42 @@ def document(question: QuestionRow, more: str = "") -> dict[str, Any]:
     return {**plain.row(question, *plain.QUESTION), "commands": commands(question, more)}
 
 
+def keeper_is_dead(run: RunRow, more: str = "") -> str:
+    """What there is to do about a run that says it is running while nothing keeps it."""
+    if run.task_file == OPEN_TASK:
+        return "its process is dead; open it there again, with its key, and it goes on: it begins by looking"
+    command = f"browser-agent resume {run.id} {more}".strip()
+    return f"its keeper is dead; `{command}` goes on: it begins by looking"
+
+
 def store_option(path: object, default: object) -> str:
     """What a printed command needs so that it finds the same store."""
     return "" if path == default else f"--store {shlex.quote(str(path))}"
 
 
 def _answer(question: QuestionRow, answer: Answer, signed: str) -> str:
-    values = " [--value NAME=VALUE]..." if answer is Answer.HAPPENED else ""
+    values = _values(question) if answer is Answer.HAPPENED else ""
     return f"browser-agent answer {question.id} {answer.replace('_', '-')} {signed}{values}"
+
+
+def _needs(question: QuestionRow) -> list[str]:
+    """The names of the values that the run needs, if what is asked about has happened."""
+    names: list[str] = json.loads(question.details).get("needs", [])
+    return names
+
+
+def _values(question: QuestionRow) -> str:
+    return "".join(f" --value {name}=..." for name in _needs(question)) or " [--value NAME=VALUE]..."
 
 
 def _calls(data: Mapping[str, Any]) -> list[str]:
     """The calls with all their arguments, never shortened: a person answers for them."""
-    return [f"{call['step']} {call['arguments']}" for call in data["details"].get("calls", ())] or data["reasons"]
+    return [_call(call) for call in data["details"].get("calls", ())] or data["reasons"]
+
+
+def _call(call: Mapping[str, str]) -> str:
+    """The call as it is written in the task; where that would be shortened, its stored arguments."""
+    return call["words"] if not call["words"].endswith("...)") else f"{call['step']} {call['arguments']}"
 
 
 def _listed(screen: Screen, title: str, lines: list[str]) -> None:

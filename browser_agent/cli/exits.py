@@ -19,6 +19,9 @@ class Exit(IntEnum):
     NEEDS_ATTENTION = 5
 
 
+INTERRUPTED = 130
+"""Ctrl-C before there was anything to stop: 128 + SIGINT, as a shell says it."""
+
 WORDS = {
     Exit.FINISHED: "it is finished",
     Exit.RAISED: "the task's script raised (for `audit verify` and `doctor`: something is not as it should be)",

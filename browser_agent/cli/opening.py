@@ -12,7 +12,7 @@ import typer
 
 from browser_agent import settings
 from browser_agent.cli.asking import store_option
-from browser_agent.cli.exits import Exit
+from browser_agent.cli.exits import INTERRUPTED, Exit
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse, UnknownName
 from browser_agent.records import RunRow
@@ -29,7 +29,9 @@ StorePath = Annotated[
         dir_okay=False,
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; progress goes to stderr.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", metavar="", help="One JSON document on stdout; progress goes to stderr.")
+]
 RunId = Annotated[str, typer.Argument(metavar="RUN", help='The id of a run, in full, or "last".')]
 
 
@@ -76,11 +78,13 @@ def told(command: Callable[P, Exit]) -> Callable[P, None]:
 
     @functools.wraps(command)
     def _told(*args: P.args, **kwargs: P.kwargs) -> None:
-        from browser_agent.browser.chromium import ChromiumDidNotStart, ChromiumNotFound
-
         screen = Screen(bool(kwargs.get("as_json")))
         try:
+            from browser_agent.browser.chromium import ChromiumDidNotStart, ChromiumNotFound
+
             code = command(*args, **kwargs)
+        except KeyboardInterrupt:  # before a keeper was there to take it, or after it was gone
+            raise typer.Exit(INTERRUPTED) from None
         except (Misuse, ChromiumNotFound, ChromiumDidNotStart) as error:
             _tell(screen, error)
             code = Exit.MISUSE

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlmodel import SQLModel
 
-_NEVER_SHOWN = {"token"}
+_NEVER_SHOWN = {"token", "lease_until"}  # the fence, and a number of the database's own clock
 _HARMLESS = "\n\t\u200c\u200d"  # joiners belong to the spelling of some languages
 
 
@@ -40,9 +40,10 @@ def loaded(text: str | None) -> Any:
 
 
 def row(of: SQLModel, *json_columns: str) -> dict[str, Any]:
-    """A row as JSON data, its JSON columns opened."""
+    """A row as JSON data, its JSON columns opened, always in the order of its table."""
     data = of.model_dump(mode="json", exclude=_NEVER_SHOWN)
-    return data | {name: loaded(data[name]) for name in json_columns}
+    names = (name for name in type(of).model_fields if name in data)
+    return {name: loaded(data[name]) if name in json_columns else data[name] for name in names}
 
 
 RUN = ("arguments", "sites", "result")

@@ -8,27 +8,52 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from browser_agent.claiming import keeper_lives
 from browser_agent.cli import asking, plain
 from browser_agent.cli.exits import Exit
 from browser_agent.cli.opening import AsJson, Desk, RunId, StorePath, open_desk
 from browser_agent.cli.plain import loaded, one_line, values_in_words
-from browser_agent.records import GestureRow, StepRow
+from browser_agent.records import GestureRow, QuestionRow, RunRow, StepRow
+from browser_agent.states import GestureState, QuestionState
+from browser_agent.wire import restarts_in_words
+
+MOST_RUNS = 20
+_COLUMNS = {"run": True, "task": False, "state": True, "attempts": True, "created (UTC)": True, "key": False}
+"""The columns of `runs`, and whether what stands in them may never be broken over two lines."""
 
 
-def runs(store: StorePath = None, as_json: AsJson = False) -> Exit:
-    """List the runs, newest first. Changes nothing.
+def runs(
+    every: Annotated[bool, typer.Option("--all", metavar="", help=f"Not only the {MOST_RUNS} newest.")] = False,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """List the newest runs; with --all or --json all of them. Changes nothing.
 
     Example:  browser-agent runs
     """
     desk = open_desk(store, as_json)
     rows = desk.store.leases.runs()
-    table = Table("run", "task", "state", "attempts", "created (UTC)", "key", box=None, header_style="bold")
-    for row in rows:
-        cells = (row.id, row.task_name, row.state, str(row.attempt), f"{row.created:%Y-%m-%d %H:%M:%S}", row.key or "")
-        table.add_row(*(one_line(cell) for cell in cells))
-    desk.screen.table(table)
-    desk.screen.document([plain.row(row, *plain.RUN) for row in rows])
+    shown = rows if every or as_json else rows[:MOST_RUNS]
+    lives = {row.id: keeper_lives(desk.store, row) for row in shown}
+    desk.screen.table(_table(shown))
+    for row in (row for row in shown if lives[row.id] is False):
+        desk.screen.say(f"{row.id}: {asking.keeper_is_dead(row, desk.more)}", "yellow")
+    if len(shown) < len(rows):
+        desk.screen.say(f"{len(rows) - len(shown)} older ones: browser-agent runs --all {desk.more}".strip(), "dim")
+    desk.screen.document([{**plain.row(row, *plain.RUN), "keeper_alive": lives[row.id]} for row in shown])
     return Exit.FINISHED
+
+
+def _table(rows: list[RunRow]) -> Table:
+    """The runs on 80 columns; an id is never cut."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name, whole in _COLUMNS.items():
+        table.add_column(name, no_wrap=whole, overflow="fold")
+    for row in rows:
+        state = row.state.replace("_", " ")
+        cells = (row.id, row.task_name, state, str(row.attempt), f"{row.created:%Y-%m-%d %H:%M}", row.key or "")
+        table.add_row(*(one_line(cell) for cell in cells))
+    return table
 
 
 def show(name: RunId, store: StorePath = None, as_json: AsJson = False) -> Exit:
@@ -44,15 +69,18 @@ def show(name: RunId, store: StorePath = None, as_json: AsJson = False) -> Exit:
     desk.screen.say(f"  arguments {run.arguments}\n  sites {run.sites}")
     if run.ended_by:
         desk.screen.say(f"  {run.ended_by}")
+    alive = keeper_lives(desk.store, run)
+    if alive is False:
+        desk.screen.say(f"  {asking.keeper_is_dead(run, desk.more)}", "bold yellow")
     for attempt in attempts:
         desk.screen.say(f"  attempt {attempt.number}  {attempt.began:%H:%M:%S}  {attempt.how or 'has not ended'}")
     for step in steps:
-        _show_step(desk, step, [gesture for gesture in gestures if gesture.step_id == step.id])
+        _show_step(desk, step, [gesture for gesture in gestures if gesture.step_id == step.id], questions)
     for question in (question for question in questions if question.ended_at is None):
         asking.put(desk.screen, question, desk.more)
     desk.screen.document(
         {
-            "run": plain.row(run, *plain.RUN),
+            "run": {**plain.row(run, *plain.RUN), "keeper_alive": alive},
             "attempts": [plain.row(attempt, *plain.ATTEMPT) for attempt in attempts],
             "steps": [
                 {
@@ -74,11 +102,17 @@ def inbox(store: StorePath = None, as_json: AsJson = False) -> Exit:
     """
     desk = open_desk(store, as_json)
     questions = desk.store.inbox.questions(open_only=True)
+    runs_of = {question.run_id: desk.store.leases.run(question.run_id) for question in questions}
+    lives = {name: keeper_lives(desk.store, run) for name, run in runs_of.items()}
     for question in questions:
         asking.put(desk.screen, question, desk.more)
+        if lives[question.run_id] is False:
+            desk.screen.say(f"  {asking.keeper_is_dead(runs_of[question.run_id], desk.more)}", "bold yellow")
     if not questions:
         desk.screen.say("Nothing waits for a person.")
-    desk.screen.document([asking.document(question, desk.more) for question in questions])
+    desk.screen.document(
+        [{**asking.document(question, desk.more), "keeper_alive": lives[question.run_id]} for question in questions]
+    )
     return Exit.FINISHED
 
 
@@ -144,17 +178,29 @@ def audit_show(
     return Exit.FINISHED
 
 
-def _show_step(desk: Desk, step: StepRow, gestures: list[GestureRow]) -> None:
+def _show_step(desk: Desk, step: StepRow, gestures: list[GestureRow], questions: list[QuestionRow]) -> None:
     value = values_in_words(loaded(step.value))
     ended = f"  -> {value}" if value else f"  raised {one_line(step.raised)}" if step.raised else ""
     desk.screen.say(f"  {step.seq:>3}  {one_line(step.words)}  {step.state}{ended}")
     for gesture in gestures:
-        reasons = loaded(gesture.reasons) or []
-        known = f", known by: {one_line(reasons[0])}" if reasons else ""
+        known = _known(gesture, questions)
         states = f"{gesture.state.replace('_', ' ')}{'' if gesture.count is None else f' (count {gesture.count})'}"
         desk.screen.say(
             f"       {gesture.kind} (attempt {gesture.attempt}): {one_line(gesture.words)}: {states}{known}"
         )
+        for restart in restarts_in_words(gesture.wire):
+            desk.screen.say(f"       at the wire: {one_line(restart)}")
+
+
+def _known(gesture: GestureRow, questions: list[QuestionRow]) -> str:
+    """Whose word a gesture's state is: a person's, the open question's, or what was seen."""
+    for question in (question for question in questions if question.gesture_id == gesture.id):
+        if question.state is QuestionState.OPEN and gesture.state is GestureState.ASKED:
+            return f": {question.id} waits in the inbox"
+        if f"answer to {question.id} " in (gesture.proven_by or ""):
+            return f", by the word of {one_line(question.by)}: {one_line(question.reason)}"
+    reasons = loaded(gesture.reasons) or []
+    return f", known by: {one_line(reasons[0])}" if reasons else ""
 
 
 _FIRST = ("seq", "at", "kind", "run", "monotonic", "attempt")

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from browser_agent.attending import check_attended
 from browser_agent.cli import asking, plain
 from browser_agent.cli.exits import Exit, exit_of
 from browser_agent.cli.opening import AsJson, Desk, RunId, StorePath, named_values, open_desk
@@ -17,12 +18,32 @@ from browser_agent.starting import submit
 from browser_agent.states import Point, RunState, Victim
 from browser_agent.tasks import Task, load_task, parse_arguments
 
-Headed = Annotated[bool, typer.Option("--headed", help="Show the browser.")]
+Headed = Annotated[bool, typer.Option("--headed", metavar="", help="Show the browser.")]
 SlowMo = Annotated[float, typer.Option("--slow-mo", metavar="MS", min=0, help="Wait that long before every page call.")]
-Pause = Annotated[bool, typer.Option("--pause-before-gesture", help="Wait for Enter before each gesture.")]
+Pause = Annotated[
+    bool,
+    typer.Option(
+        "--pause-before-gesture", metavar="", help="Before each gesture: Enter makes it, Ctrl-C stops the run."
+    ),
+]
 KeepLooking = Annotated[
     float,
-    typer.Option("--keep-looking", metavar="SECONDS", min=0, help="How long an open question looks again by itself."),
+    typer.Option(
+        "--keep-looking",
+        metavar="SECONDS",
+        min=0,
+        help="How long an open question looks again by itself. What a gesture and its site declare (settle, "
+        "late_commit) is waited for before that, in any case.",
+    ),
+]
+Netlog = Annotated[
+    bool,
+    typer.Option(
+        "--netlog",
+        metavar="",
+        help="Note each write that Chromium sends again by itself. Costs reading some 3 MB a minute, never on disk, "
+        "which hold full addresses; only restarts are kept, without their query.",
+    ),
 ]
 KillAtText = Annotated[
     str | None,
@@ -51,6 +72,7 @@ def run(
     slow_mo: SlowMo = 0,
     pause_before_gesture: Pause = False,
     keep_looking: KeepLooking = 60,
+    netlog: Netlog = False,
     kill_at: KillAtText = None,
     key: Annotated[
         str | None,
@@ -66,7 +88,7 @@ def run(
 
     Example:  browser-agent run invoices.py day=2026-11-30 --site books=http://127.0.0.1:8001 --headed
     """
-    options = display(headed, slow_mo, pause_before_gesture, keep_looking, kill_at)
+    options = display(headed, slow_mo, pause_before_gesture, keep_looking, kill_at, netlog=netlog)
     found = load_task(file)
     given = parse_arguments(found, named_values(arguments or [], "an argument of the task"))  # before a store is made
     desk = open_desk(store, as_json, new=True)
@@ -81,6 +103,7 @@ def resume(
     slow_mo: SlowMo = 0,
     pause_before_gesture: Pause = False,
     keep_looking: KeepLooking = 60,
+    netlog: Netlog = False,
     kill_at: KillAtText = None,
     store: StorePath = None,
     as_json: AsJson = False,
@@ -91,20 +114,25 @@ def resume(
 
     Example:  browser-agent resume last
     """
-    options = display(headed, slow_mo, pause_before_gesture, keep_looking, kill_at)
+    options = display(headed, slow_mo, pause_before_gesture, keep_looking, kill_at, netlog=netlog)
     desk = open_desk(store, as_json)
     return go_on(desk, desk.run(name), options)
 
 
-def display(headed: bool, slow_mo: float, pause: bool, keep_looking: float, kill_at: str | None) -> Options:
-    """How the run is kept. Raises Misuse for a point that is none."""
-    return Options(
+def display(
+    headed: bool, slow_mo: float, pause: bool, keep_looking: float, kill_at: str | None, *, netlog: bool = False
+) -> Options:
+    """How the run is kept. Raises Misuse for a point that is none, and if nobody can attend it like that."""
+    options = Options(
         headed=headed,
         slow_mo_ms=slow_mo,
         pause_before_gesture=pause,
         keep_looking_seconds=keep_looking,
         kill_at=KillAt.parse(kill_at) if kill_at else None,
+        netlog=netlog,
     )
+    check_attended(options)
+    return options
 
 
 def bind(task: Task[..., Any], urls: dict[str, str], accounts: dict[str, str], known: Settings) -> None:

@@ -26,6 +26,7 @@ _MARKS = {
     "abandoned": ("○", "yellow"),
     "step": ("✔", "green"),
     "question": ("?", "yellow"),
+    "pause": ("?", "bold yellow"),
     "in_doubt": ("…", "yellow"),
     "worker_died": ("!", "red"),
     "raised": ("✘", "red"),

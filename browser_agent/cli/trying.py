@@ -12,11 +12,21 @@ from browser_agent import settings
 from browser_agent.cli.exits import Exit
 from browser_agent.cli.opening import AsJson, StorePath
 from browser_agent.cli.running import Headed
+from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse
+from browser_agent.sealing import key_in_use, new_key
+
+FAULTS = (
+    *("killed_after_commit", "never_committed", "killed_before_release"),
+    *("answer_lost", "chromium_killed", "question"),
+)
+"""The names of the demo's interruptions, which are told before the demo is read in: that is slow."""
 
 
 def doctor(
-    install: Annotated[bool, typer.Option("--install", help="First get a Chromium, if none starts.")] = False,
+    install: Annotated[
+        bool, typer.Option("--install", metavar="", help="First get a Chromium, if none starts.")
+    ] = False,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
@@ -35,8 +45,32 @@ def doctor(
     return Exit.FINISHED if all(check.well for check in checks) else Exit.RAISED
 
 
+def key(
+    new: Annotated[bool, typer.Option("--new", metavar="", help="Make one, if there is none yet.")] = False,
+    as_json: AsJson = False,
+) -> Exit:
+    """Say whether sessions are kept sealed, and by which key; with --new MAKE a key, never in the place of another.
+
+    Sealed with the run, a session can be looked under again after the keeper has died.
+
+    Example:  browser-agent key --new
+    """
+    if new:
+        new_key()
+    screen, found = Screen(as_json), key_in_use()
+    if found is None:
+        screen.say("No key: sessions are kept in memory only, and end with their keeper.")
+        screen.say("To have one: browser-agent key --new", "cyan")
+    else:
+        screen.say(f"Sessions are kept sealed, with the key of {found}.")
+    screen.document({"sealed": found is not None, "key": found})
+    return Exit.FINISHED
+
+
 def demo(
-    fault: Annotated[str | None, typer.Option("--fault", metavar="NAME", help="The interruption to show.")] = None,
+    fault: Annotated[
+        str | None, typer.Option("--fault", metavar="NAME", help=f"The interruption to show: {', '.join(FAULTS)}.")
+    ] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Where to write the run's report.")] = None,
     headed: Headed = False,
     as_json: AsJson = False,

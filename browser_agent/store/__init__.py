@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from browser_agent.clock import Clock, SystemClock
+from browser_agent.sealing import load_seal
 from browser_agent.store import audit
 from browser_agent.store.artifacts import Artifacts
+from browser_agent.store.checkpoints import Checkpoints
 from browser_agent.store.database import Database
 from browser_agent.store.inbox import Asked, Inbox, Said
 from browser_agent.store.journal import RELEASE_SECONDS, Called, Intent, Journal
@@ -28,6 +30,7 @@ class Store:
 
     Raises:
         StoreUnusable: see `Database`.
+        Misuse: the key for sealed states is none, or others may read it.
     """
 
     def __init__(self, path: Path, clock: Clock | None = None) -> None:
@@ -37,6 +40,7 @@ class Store:
         self.leases = Leases(self.database, self.clock)
         self.journal = Journal(self.database, self.clock)
         self.artifacts = Artifacts(self.database, self.clock)
+        self.checkpoints = Checkpoints(self.database, self.clock, load_seal())
         self.inbox = Inbox(self.database, self.clock, self.journal)
 
     def audit_lines(self, run: str | None = None) -> list[dict[str, Any]]:

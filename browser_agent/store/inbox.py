@@ -15,7 +15,7 @@ from typing import Any
 from sqlmodel import Session, col, select
 
 from browser_agent.clock import Clock, new_id
-from browser_agent.errors import Misuse, UnknownName
+from browser_agent.errors import Misuse, NotAllowed, UnknownName
 from browser_agent.records import GestureRow, QuestionRow, RunRow
 from browser_agent.states import (
     QUESTION_ARROWS,
@@ -94,7 +94,7 @@ class Inbox:
                 words=asked.words,
                 reasons=json.dumps(asked.reasons),
                 evidence=json.dumps(asked.evidence),
-                details=json.dumps(asked.details),
+                details=json.dumps(_details(session, asked)),
                 last_confirmed=asked.last_confirmed,
                 safe_step=asked.safe_step,
                 earliest_safe=asked.earliest_safe,
@@ -124,13 +124,13 @@ class Inbox:
         Raises:
             UnknownName: no such question.
             NotAllowed: it was answered or closed already.
-            Misuse: this kind of question has no such answer, no name or reason was given, or it is too early for
-                "not happened" and nobody overrides it.
+            Misuse: this kind of question has no such answer, no name or reason was given, a value is missing that the
+                step needs of what happened, or it is too early for "not happened" and nobody overrides it.
         """
         with self._database.write() as session:
             row = _question(session, question)
-            check_arrow(QUESTION_ARROWS, row.state, QuestionState.ANSWERED)
-            self._check(row, said)
+            _check(session, row, said)
+            self._check_time(row, said)
             self._end(row, QuestionState.ANSWERED)
             row.answer, row.by, row.reason, row.override = said.answer, said.by, said.reason, said.override
             row.values = json.dumps(dict(said.values))
@@ -144,6 +144,15 @@ class Inbox:
             self._tell(session, row.run_id, "answer", row, values=dict(said.values) or None, **facts)
             self._follow(session, row, said)
             return row
+
+    def check(self, question: str, said: Said) -> None:
+        """Refuse an answer that could not be taken at any time; `answer` refuses what is too early as well.
+
+        Raises:
+            UnknownName, NotAllowed, Misuse: see `answer`.
+        """
+        with self._database.read() as session:
+            _check(session, _question(session, question), said)
 
     def question(self, question: str) -> QuestionRow:
         """One question; `UnknownName` if there is none."""
@@ -167,12 +176,7 @@ class Inbox:
         wanted = (asked.kind, asked.gesture, asked.step, asked.words)
         return next((row for row in rows if (row.kind, row.gesture_id, row.step_id, row.words) == wanted), None)
 
-    def _check(self, row: QuestionRow, said: Said) -> None:
-        if said.answer not in ALLOWED[row.kind]:
-            allowed = ", ".join(sorted(str(answer).replace("_", "-") for answer in ALLOWED[row.kind]))
-            raise Misuse(f"Question {row.id} can be answered with: {allowed}. Nothing was changed.")
-        if not said.by.strip() or not said.reason.strip():
-            raise Misuse("An answer needs a name (--by) and a reason (--reason). Nothing was changed.")
+    def _check_time(self, row: QuestionRow, said: Said) -> None:
         early = row.earliest_safe is None or self._clock.now() < row.earliest_safe
         if row.kind is QuestionKind.OUTCOME and said.answer is Answer.NOT_HAPPENED and early and not said.override:
             when = (
@@ -220,3 +224,41 @@ def _question(session: Session, question: str) -> QuestionRow:
     if row is None:
         raise UnknownName(f"No question {question!r} in this store. `browser-agent inbox` lists the open ones.")
     return row
+
+
+def _details(session: Session, asked: Asked) -> dict[str, Any]:
+    """The details, with the names of the values that the step still needs if a person says that it happened."""
+    gesture = session.get(GestureRow, asked.gesture) if asked.gesture else None
+    if gesture is None or "needs" in asked.details or Answer.HAPPENED not in ALLOWED[asked.kind]:
+        return dict(asked.details)
+    known = json.loads(gesture.values or "{}")
+    needs = [name for name in json.loads(gesture.intent).get("needs", ()) if name not in known]
+    return {**asked.details, "needs": needs}
+
+
+def _check(session: Session, row: QuestionRow, said: Said) -> None:
+    if row.state is not QuestionState.OPEN:
+        raise NotAllowed(f"{_end_in_words(row)} {_open_now(session, row.run_id)} Nothing was changed.")
+    if said.answer not in ALLOWED[row.kind]:
+        allowed = ", ".join(sorted(str(answer).replace("_", "-") for answer in ALLOWED[row.kind]))
+        raise Misuse(f"Question {row.id} can be answered with: {allowed}. Nothing was changed.")
+    if not said.by.strip() or not said.reason.strip():
+        raise Misuse("An answer needs a name (--by) and a reason (--reason). Nothing was changed.")
+    missing = [name for name in json.loads(row.details).get("needs", ()) if name not in said.values]
+    if said.answer is Answer.HAPPENED and missing:
+        names, given = ", ".join(missing), " ".join(f"--value {name}=..." for name in missing)
+        raise Misuse(f"If it happened, the run needs to know its {names}: add {given} Nothing was changed.")
+
+
+def _end_in_words(row: QuestionRow) -> str:
+    """Who or what has ended a question, and when."""
+    when = f"{row.ended_at:%Y-%m-%d %H:%M:%S} UTC" if row.ended_at else "an unknown time"
+    if row.answer is None:
+        return f"Question {row.id} was closed at {when} without an answer: {row.reason}."
+    return f"Question {row.id} was answered at {when} by {row.by}: {row.answer.replace('_', '-')} ({row.reason})."
+
+
+def _open_now(session: Session, run: str) -> str:
+    asked = select(QuestionRow).where(QuestionRow.run_id == run, QuestionRow.state == QuestionState.OPEN)
+    ids = [row.id for row in session.exec(asked)]
+    return f"Open in run {run} now: {', '.join(ids)}." if ids else f"No question of run {run} is open now."

@@ -192,8 +192,11 @@ def _run(session: Session, run: str) -> RunRow:
 
 def _same_work(known: RunRow, asked: RunRow) -> RunRow:
     facts: tuple[Mapping[str, Any], Mapping[str, Any]] = (known.model_dump(), asked.model_dump())
-    if any(facts[0][name] != facts[1][name] for name in ("task_name", "arguments", "sites")):
+    names = {"task_name": "task", "arguments": "arguments", "sites": "sites"}
+    differ = [f"{said} {facts[0][n]}, not {facts[1][n]}" for n, said in names.items() if facts[0][n] != facts[1][n]]
+    if differ:
         raise InOtherHands(
-            f"Run {known.id} has the key {known.key!r}, with another task, other arguments or sites. Nothing was done."
+            f"Run {known.id} has the key {known.key!r} already, with {'; '.join(differ)}. Use another key, or ask for "
+            "the same work. Nothing was done."
         )
     return known

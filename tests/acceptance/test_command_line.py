@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import select
 import signal
 import subprocess
 import sys
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from pydantic import TypeAdapter
 
 from browser_agent import processes
-from browser_agent.browser.chromium import Chromium, processes_of
+from browser_agent.browser.chromium import ENVIRONMENT_NAME, Chromium, processes_of
 from browser_agent.processes import ProcessId
+from browser_agent.sealing import KEY_VARIABLE
 from browser_agent.states import RunState
 from tests.fix_world import TASKS, World
 
@@ -55,6 +61,52 @@ def interrupt_once(process: subprocess.Popen[str]) -> None:
         process.send_signal(signal.SIGINT)
 
 
+_OWN_TERMINAL = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+)
+
+
+class Terminal:
+    """A command at a terminal of its own, as a person has it: what is typed reaches it, Ctrl-C its whole group."""
+
+    def __init__(self, *words: str, folder: Path) -> None:
+        self._master, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _OWN_TERMINAL, sys.executable, "-m", "browser_agent", *words],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=folder,
+            start_new_session=True,
+        )
+        os.close(theirs)
+        self.said = ""
+
+    def type(self, keys: str) -> None:
+        os.write(self._master, keys.encode())
+
+    def read_until(self, words: str) -> None:
+        """Read what it says until those words have come; an `AssertionError` if it ends, or stays silent, before."""
+        while words not in self.said:
+            assert self._read(), self.said
+
+    def end(self) -> int:
+        """Read to the end; the exit code."""
+        while self._read():
+            pass
+        os.close(self._master)
+        return self.process.wait(60)
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self._master], [], [], 120)
+        try:
+            got = os.read(self._master, 65536) if ready else b""
+        except OSError:  # the terminal's other end is closed
+            got = b""
+        self.said += got.decode(errors="replace")
+        return bool(got)
+
+
 def the_run(world: World) -> str:
     return world.store.leases.runs()[0].id
 
@@ -70,6 +122,39 @@ def test_ctrl_c_finishes_the_gesture_in_hand_and_the_resume_makes_the_rest(world
     world.to_books.clear()
     assert document(say("resume", said["run"]))["result"] == ["INV-1", "INV-2", "INV-3"]
     assert len(world.books.invoices) == 3
+
+
+def test_ctrl_c_at_the_pause_makes_nothing_and_enter_on_the_resume_makes_it_once(world: World, tmp_path: Path) -> None:
+    store = ("--store", str(world.store.path))
+    at = Terminal(*run_words(world, "post_one", reference="R-1"), "--pause-before-gesture", *store, folder=tmp_path)
+    at.type("\n")  # before the question: no answer to it
+    at.read_until("Enter makes it, Ctrl-C stops here")
+    at.type("\x03")
+    at.read_until("that gesture is NOT made")
+    at.type("\n")  # too late
+    assert at.end() == 4, at.said
+    run = the_run(world)
+    assert "Stopped: Stopped by a person before the next gesture" in at.said
+    assert f"browser-agent resume {run}" in at.said
+    assert world.books.invoices == []
+    assert world.outcomes(run) == ["intent"]
+    assert [asked.path for asked in world.books.ledger.requests if asked.method == "POST"] == []
+    at = Terminal("resume", run, "--pause-before-gesture", *store, folder=tmp_path)
+    at.read_until("Enter makes it, Ctrl-C stops here")
+    at.type("\n")
+    assert at.end() == 0, at.said
+    assert world.invoices("R-1") == ["INV-1"]
+    assert world.outcomes(run) == ["refused", "happened"]
+
+
+def test_a_second_ctrl_c_at_the_pause_ends_the_run_as_well(world: World, tmp_path: Path) -> None:
+    words = (*run_words(world, "post_one", reference="R-1"), "--pause-before-gesture", "--store", str(world.store.path))
+    at = Terminal(*words, folder=tmp_path)
+    at.read_until("Enter makes it, Ctrl-C stops here")
+    at.type("\x03\x03")
+    assert at.end() == 4, at.said
+    assert world.books.invoices == []
+    assert world.store.leases.run(the_run(world)).state is RunState.STOPPED
 
 
 @pytest.mark.parametrize("point", ["intent", "dispatching", "input", "paused", "released", "answered"])
@@ -92,6 +177,62 @@ def test_a_killed_keeper_takes_its_worker_and_browser_along_and_a_resume_looks(
     assert set(world.outcomes(run)) <= {"intent", "dispatching"}
     said = document(say("resume", run))
     assert (said["code"], said["result"]) == (0, "INV-1"), said
+    assert world.invoices("R-1") == ["INV-1"]
+
+
+@pytest.mark.parametrize("keyed", [True, False], ids=["with a key", "without a key"])
+def test_with_a_key_a_resume_looks_under_the_session_of_the_dead_keeper(
+    world: World, say: Say, keyed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if keyed:
+        monkeypatch.setenv(KEY_VARIABLE, urlsafe_b64encode(b"k" * 32).decode())
+    world.books.require_login()
+    process = say(*run_words(world, "post_signed_in", reference="R-1"), "--kill-at", "answered@keeper")
+    _, err = process.communicate(timeout=120)
+    assert ("memory only" in err) is not keyed
+    run = the_run(world)
+    said = document(say("resume", run, "--keep-looking", "0"))
+    assert world.invoices("R-1") == ["INV-1"]
+    if keyed:
+        assert (said["code"], said["result"]) == (0, "INV-1"), said
+        logins = [asked for asked in world.books.ledger.requests if asked.method == "POST" and asked.path == "/login"]
+        assert len(logins) == 1, "a finished step was made again"
+    else:
+        assert (said["code"], said["state"]) == (3, "waiting"), said
+    held = [session.id.encode() for session in world.books.sessions.all if session.account]
+    stored = b"".join(path.read_bytes() for path in world.folder.rglob("*") if path.is_file())
+    assert held and not any(cookie in stored for cookie in held), "a session lies in the clear"
+
+
+def test_a_browser_that_never_starts_is_tried_twice_and_leaves_nothing_behind(
+    world: World, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ENVIRONMENT_NAME, "/bin/false")
+    said = document(say(*run_words(world, "post_one", reference="R-1")))
+    assert (said["code"], said["state"], said["attempts"]) == (5, "needs_attention", 2), said
+    assert "got no browser, 2 times in a row" in said["words"] and "ChromiumDidNotStart" in said["words"]
+    assert "browser-agent doctor" in said["questions"][0]["safe_step"]
+    assert list(world.store.path.with_suffix(".browsers").glob("*")) == []
+    monkeypatch.delenv(ENVIRONMENT_NAME)
+    assert document(say("resume", said["run"]))["result"] == "INV-1"
+
+
+def test_a_dead_driver_of_the_keeper_ends_the_keeping_and_a_resume_goes_on(world: World, say: Say) -> None:
+    process = say(*run_words(world, "post_one", reference="R-1"))
+
+    def kill_driver() -> None:
+        for child in psutil.Process(process.pid).children():
+            if "driver" in " ".join(child.cmdline()):
+                child.kill()
+
+    world.to_books.when("came", kill_driver)
+    out, err = process.communicate(timeout=180)
+    said = json.loads(out)
+    assert (process.returncode, said["state"]) == (5, "needs_attention"), said
+    assert "driver" in said["words"] and said["attempts"] == 1
+    assert "Traceback" not in err and "never retrieved" not in err
+    world.to_books.clear()
+    assert document(say("resume", said["run"]))["result"] == "INV-1"
     assert world.invoices("R-1") == ["INV-1"]
 
 

@@ -1,5 +1,7 @@
 """Answers lost on the road, browsers and drivers that die: nothing is renamed, nothing is made twice."""
 
+import json
+
 import pytest
 
 from browser_agent.keeping import Event
@@ -77,6 +79,9 @@ def test_a_login_page_is_not_an_empty_list(world: World) -> None:
     ended = world.keep(run)
     assert (ended.state, world.outcomes(run)) == (RunState.WAITING, ["asked"])
     assert world.invoices("R-1") == []
+    told = json.loads(world.store.inbox.questions(run)[0].reasons)
+    lost = [reason for reason in told if reason.startswith("POST /invoices was let go, and no answer came")]
+    assert len(lost) == 1, told
 
 
 def test_a_no_of_the_site_is_raised_to_the_script_and_not_made_again(world: World) -> None:
@@ -85,6 +90,7 @@ def test_a_no_of_the_site_is_raised_to_the_script_and_not_made_again(world: Worl
     ended = world.keep(run)
     assert ended.state is RunState.FINISHED
     assert ended.result is not None and "422" in ended.result and "The period is closed." in ended.result
+    assert ended.result.strip('"').split(": ", 1)[1] == "The period is closed.", "not the bar above it"
     assert (world.invoices("R-1"), world.outcomes(run)) == ([], ["rejected"])
     assert len(world.books.ledger.writes) == 1
 
@@ -133,3 +139,5 @@ def test_an_answer_that_the_contract_does_not_name_leaves_a_question(world: Worl
     run = world.submit("post_one_by_contract", reference="R-1")
     assert world.keep(run).state is RunState.WAITING
     assert (world.outcomes(run), world.invoices("R-1")) == (["asked"], ["INV-1"])
+    told = json.loads(world.store.inbox.questions(run)[0].reasons)
+    assert "the site answered POST /invoices with 502; an answer alone proves nothing here" in told

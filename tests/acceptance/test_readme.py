@@ -27,7 +27,7 @@ DEADLINE_SECONDS = 600
 
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 SHELL = [text for language, text in BLOCKS if language in {"sh", "console"}]
-PYTHON = [text for language, text in BLOCKS if language == "python"]
+PYTHON = [text for language, text in BLOCKS if language == "python" and text.splitlines()[0].endswith(".py")]
 COMMANDS = [line.removeprefix("$ ") for text in SHELL for line in text.splitlines() if line.strip()]
 
 

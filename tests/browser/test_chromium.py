@@ -79,9 +79,11 @@ def test_it_outlives_its_starter_and_is_adopted_from_its_stored_name(tmp_path, p
 def test_nothing_of_it_is_left_after_its_end(chromium, playwright):
     attach(playwright, chromium).goto(FORM)
     everything = processes.tree(chromium.process) | rooms.processes_of(chromium.profile)
-    assert len(everything) > 3
+    socket_folder = (chromium.profile / "SingletonSocket").readlink().parent
+    assert len(everything) > 3 and socket_folder.is_dir()
     assert chromium.end() >= everything
     assert not [each for each in everything if processes.alive(each)]
+    assert not socket_folder.exists()
     with pytest.raises(ChromiumSilent):
         chromium.targets()
 

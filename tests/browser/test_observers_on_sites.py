@@ -65,6 +65,9 @@ def test_a_confirmation_is_read_from_the_page_as_it_stands(
     assert [match.values for match in said.matches] == [{"number": "INV-1"}]
     assert (said.counts, said.fresh, said.evidence[0].blob) == (False, False, "b" * 64)
     assert len(books.ledger.requests) == asked, "the site wasn't asked"
+    proof = [ConfirmationText(r"Invoice (?P<number>\S+) posted for S-101")]
+    verdict = weigh([said], [None], proof, Circumstances(guarded=True, restarts=0))
+    assert verdict.reasons == ("the confirmation saw “Invoice INV-1 posted for S-101”",)
 
 
 def test_a_confirmation_that_isnt_there_proves_nothing(attached: Browser, page: Page, site: Site) -> None:
@@ -89,7 +92,7 @@ def test_a_record_is_found_on_whatever_page_of_the_list(attached: Browser, books
     said = look(attached, invoice(site))
     assert [match.values for match in said.matches] == [{"number": "INV-1", "amount": "1240.50"}]
     assert said.complete, said.reasons
-    assert said.evidence[0].words == "1 of 45 rows on 3 pages are it"
+    assert said.evidence[0].words == "1 of the 45 rows on 3 pages is it"
     assert said.evidence[0].rows[0]["Customer"] == "Northwind"
     assert said.evidence[0].box is not None
     assert books.ledger.writes == []
@@ -111,6 +114,7 @@ def test_a_whole_list_without_it_proves_absence_when_nothing_can_come(
     enter_many(books, 21)
     said = look(attached, invoice(site))
     assert (said.sight, said.complete, said.fresh, said.counts) == (Sight.not_seen, True, True, True)
+    assert said.evidence[0].words == "none of the 21 rows on 2 pages is it"
     assert weigh([said], [], [invoice(site)], DEAD_AND_WAITED).outcome is Outcome.not_happened
     assert books.ledger.writes == []
 
@@ -128,7 +132,14 @@ def test_a_login_page_is_not_an_empty_list(attached: Browser, books: Books, site
     assert "sign of being signed in" in said.reasons[0]
     unmarked = look(attached, invoice(Site("books", url=site.url, account="acme")))
     assert unmarked.sight is Sight.cannot_tell
-    assert "a login page is not an empty list" in unmarked.reasons[0]
+    assert unmarked.reasons == ("/invoices: the page asks for a password: a login page is not an empty list",)
+    assert unmarked.evidence[0].words == "a login page came instead of the list"
+
+
+def test_an_empty_list_is_said_in_words_and_asks_for_the_sign_of_the_session(attached: Browser, site: Site) -> None:
+    assert look(attached, invoice(site)).evidence[0].words == "the list is empty"
+    unmarked = look(attached, invoice(Site("books", url=site.url, account="acme")))
+    assert any("shows no sign that the session lives" in reason for reason in unmarked.reasons)
 
 
 def test_another_accounts_list_tells_nothing_of_ours(attached: Browser, books: Books, site: Site) -> None:
@@ -160,6 +171,8 @@ def test_a_page_that_isnt_there_or_doesnt_answer_cannot_tell(attached: Browser, 
     dead = look(attached, invoice(site))
     assert dead.sight is Sight.cannot_tell
     assert "ERR_UNSAFE_PORT" in dead.reasons[0] or "couldn't be read" in dead.reasons[0]
+    unmarked = look(attached, invoice(Site("books", url="http://127.0.0.1:1", account="acme"), count=None))
+    assert len(unmarked.reasons) == 1, "what could not be read is not called an empty list as well"
 
 
 def test_a_row_that_the_site_isnt_done_with_is_pending(attached: Browser, books: Books, site: Site) -> None:

@@ -46,12 +46,16 @@ class Desk:
         self.store = folder / "runs.db"
         self.site = Site("books", url=road.url, account="acme", signed_in='[data-account="acme"]')
 
-    def post(self, reference: str = "R-1", *, counted: bool = True) -> Click[Posted]:
-        """Fill the form, and hand out the click that posts it."""
+    def fill(self, reference: str = "R-1") -> None:
+        """Fill the form of an invoice."""
         self.page.goto(self.site / "invoices/new")
         self.page.get_by_label("Customer").fill("Contoso Ltd")
         self.page.get_by_label("Amount").fill("380.00")
         self.page.get_by_label("Reference").fill(reference)
+
+    def post(self, reference: str = "R-1", *, counted: bool = True) -> Click[Posted]:
+        """Fill the form, and hand out the click that posts it."""
+        self.fill(reference)
         record = Record(self.site, "invoices", key={"Reference": reference}, complete=True, reads={"number": "Number"})
         confirmation = ConfirmationText(rf"Invoice (?P<number>\S+) posted for {reference}\b")
         return Click(
@@ -224,3 +228,14 @@ def test_a_persistent_context_is_refused_before_anything_is_written(playwright: 
             pass
         assert not (tmp_path / "runs.db").exists()
     context.close()
+
+
+def test_the_lines_of_the_readme_make_one_gesture(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    lines = readme.split("# in a test or a notebook\n")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    desk.fill()
+    proof = [ConfirmationText(r"Invoice (?P<value>\S+) posted for R-1\b")]
+    given = {"page": desk.page, "books": desk.site, "proof": proof, "open_run": open_run, "Click": Click}
+    exec(lines, given)
+    assert given["number"] == "INV-1" and [each.number for each in desk.books.invoices] == ["INV-1"]

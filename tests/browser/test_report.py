@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,13 @@ from playwright.sync_api import Page
 from sqlalchemy import text as sql
 
 from browser_agent.errors import Misuse, UnknownName
-from browser_agent.report import TONES, write_report
+from browser_agent.report import write_report
 from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
 from browser_agent.store import Asked, Lease, Said, Store
 from tests.store.building import NOON, HandClock, called, claim, intent, submit
 
 HOSTILE = "<script>document.title = 'owned'</script><img src=http://evil.example/x onerror=\"document.title='owned'\">"
+UNREAD = "the list could not be read to its end"
 TARGET = [40, 300, 90, 36]
 
 
@@ -51,11 +53,12 @@ class Story:
         self.store, self.clock, self.run = store, clock, submit(store, key="invoices of 30 November")
         self.lease: Lease = claim(store, self.run)
 
-    def make(self, shipment: str, customer: str, **more: Any) -> str:
+    def make(self, shipment: str, customer: str, beside: dict[str, Any] | None = None, **more: Any) -> str:
         """A gesture with its pictures, dispatched."""
         kept = self.store.artifacts.keep(picture(f"{shipment}\n{customer}\n120.00"), "image/webp")
         step = self.store.journal.begin_step(self.lease, called(f"post_invoice({shipment})"))
         wanted = intent(f"post an invoice of 120.00 to {customer}", before=kept, target_box=json.dumps(TARGET), **more)
+        wanted = replace(wanted, intent=json.dumps({**json.loads(wanted.intent), **(beside or {})}))
         gesture = self.store.journal.intend(self.lease, step, 1, wanted)
         self.clock.sleep(1)
         self.store.journal.dispatch(self.lease, gesture.id, guarded=True)
@@ -72,9 +75,14 @@ class Story:
         """It happened, proven by a confirmation and a record."""
         after = self.store.artifacts.keep(picture(f"{shipment}\nNordwind\n120.00", done=True), "image/webp")
         fact = {"method": "POST", "address": "http://127.0.0.1:8001/invoices", "released": True, "status": 303}
-        wire = {"armed": True, "facts": [{**fact, "location": f"/invoices/{number}", "declared": True}]}
+        again = {**fact, "at": NOON.isoformat(), "error": "net::ERR_EMPTY_RESPONSE"}
+        wire = {
+            "armed": True,
+            "facts": [{**fact, "location": f"/invoices/{number}", "declared": True}],
+            "resent": [{name: again[name] for name in ("method", "address", "at", "error")}],
+        }
         change = {"ratio": 0.071, "box": [40, 380, 700, 424]}
-        seen = {"observer": "ConfirmationText", "sight": "seen", "fresh": False}
+        seen = {"observer": "the confirmation", "sight": "seen", "fresh": False}
         ids = self.look(gesture, {**seen, "matches": [match(number)], "evidence": [text(f"Invoice {number} posted")]})
         facts = {"after": after, "change": json.dumps(change), "wire": json.dumps(wire), "count": 1}
         self.store.journal.move(
@@ -92,12 +100,12 @@ class Story:
     def ask(self, gesture: str, *evidence: dict[str, Any]) -> str:
         """Nothing proves it: a person is asked."""
         self.store.journal.move(self.lease, gesture, GestureState.IN_DOUBT)
-        self.store.journal.move(self.lease, gesture, GestureState.UNKNOWN, reasons='["the list could not be read"]')
+        self.store.journal.move(self.lease, gesture, GestureState.UNKNOWN, reasons=f'["{UNREAD}"]')
         row = self.store.journal.gesture(gesture)
         asked = Asked(
             QuestionKind.OUTCOME,
             f"Did this happen: {row.words}?",
-            ("the list could not be read to its end", "late_commit of books is not declared"),
+            (UNREAD, "late_commit of books is not declared"),
             evidence,
             last_confirmed="invoice INV-2301 posted for S-101",
             safe_step="Look at books yourself; if it is there, answer happened.",
@@ -108,7 +116,7 @@ class Story:
 
 
 def match(number: str) -> dict[str, Any]:
-    return {"values": {"number": number}, "identity": f"S-101 {number}", "note": "", "box": None}
+    return {"values": {"number": number}, "identity": f"Invoice {number} posted", "note": "", "box": None}
 
 
 def text(words: str, **more: Any) -> dict[str, Any]:
@@ -158,18 +166,18 @@ def opened(store: Store, clock: HandClock, page: Page, tmp_path: Path) -> Iterat
     assert [address for address in asked if not address.startswith(("file:", "data:"))] == []
 
 
-def test_each_state_of_a_gesture_has_its_colour_and_words() -> None:
-    assert set(TONES) == set(GestureState)
-    unproven = {GestureState.DISPATCHING, GestureState.IN_DOUBT, GestureState.UNKNOWN, GestureState.ASKED}
-    assert {state for state, (tone, _) in TONES.items() if tone == "red"} == unproven
-
-
 def test_a_reviewer_sees_the_changes_and_what_proves_them(opened: Page) -> None:
     first, second = opened.locator("table.summary tbody tr").all()
     assert re.search(r"post an invoice of 120.00 to Nordwind.*happened\s+number: INV-2301", first.inner_text(), re.S)
-    assert "ConfirmationText (look 1)" in first.inner_text()
+    assert "the confirmation “Invoice INV-2301 posted” (look 1)" in first.inner_text()
     assert "unknown" in second.inner_text()
     assert "INV-2301" not in second.inner_text()
+
+
+def test_what_the_browser_sent_again_by_itself_stands_with_its_gesture(opened: Page) -> None:
+    words = "the browser sent POST http://127.0.0.1:8001/invoices again by itself (net::ERR_EMPTY_RESPONSE)"
+    assert words in opened.locator("article.green").inner_text()
+    assert "by itself" not in opened.locator("article.red").inner_text()
 
 
 def test_a_gesture_without_a_verdict_is_red_and_named_at_the_top(opened: Page) -> None:
@@ -188,6 +196,35 @@ def test_the_question_stands_with_its_gesture(opened: Page) -> None:
         "waits for a person",
     ):
         assert words in question
+
+
+def test_what_speaks_for_a_doubt_is_said_once(opened: Page) -> None:
+    assert opened.locator("article.red").inner_text().count(UNREAD) == 1
+
+
+def test_the_question_holds_the_commands_that_answer_it(opened: Page, store: Store) -> None:
+    name = store.inbox.questions()[0].id
+    commands = opened.locator("article.red .commands").inner_text().splitlines()
+    assert [line.split()[:4] for line in commands] == [
+        ["browser-agent", "answer", name, answer] for answer in ("happened", "not-happened", "abandon")
+    ]
+
+
+def test_the_top_counts_the_outcomes_and_tells_the_interruption(opened: Page) -> None:
+    head = opened.locator(".head")
+    assert head.locator(".counts .pill").all_inner_texts() == ["1 unknown, asked", "1 happened"]
+    assert "Carried on after 1 interruption: its worker was ended by signal 9 at" in head.inner_text()
+
+
+def test_a_picture_is_enlarged_by_a_click_and_small_again_by_the_next(opened: Page) -> None:
+    picture = opened.locator("article.green img").first
+    small = picture.bounding_box()
+    picture.click()
+    large = picture.bounding_box()
+    assert small and large and large["width"] == 902 > small["width"], "as large as it was taken, and its frame"
+    picture.click()
+    again = picture.bounding_box()
+    assert again and again["width"] == small["width"]
 
 
 def test_pictures_are_shown_with_their_marks_and_the_stored_ones_have_none(
@@ -246,6 +283,10 @@ def test_an_answer_names_the_person(store: Store, clock: HandClock, page: Page, 
     answer = page.locator(".answer").inner_text()
     assert "happened" in answer and "ann" in answer and "it is on the list" in answer and "INV-2302" in answer
     assert page.locator("article.red").count() == 0
+    gesture = page.locator(".gesture").nth(1)
+    assert not gesture.get_by_text(UNREAD).is_visible(), "what the observers could not tell does not contradict her"
+    gesture.get_by_text("What was seen before").click()
+    assert gesture.get_by_text(UNREAD).is_visible()
     assert f"answer to {question.id} by ann" in page.locator("table.summary").inner_text()
 
 
@@ -255,6 +296,48 @@ def test_a_lost_picture_is_said_to_be_lost(store: Store, clock: HandClock, page:
     (store.artifacts.folder / before[:2] / before).unlink()
     page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
     assert f"The file of blob {before} is missing" in page.locator("article.green .absent").inner_text()
+
+
+def test_a_gesture_that_has_no_picture_after_it_says_why(
+    store: Store, clock: HandClock, page: Page, tmp_path: Path
+) -> None:
+    story = Story(store, clock)
+    cut, refused = story.make("S-1", "Nordwind"), story.make("S-2", "Nordwind")
+    store.journal.note(story.lease, cut, change='{"no_picture": "the page is gone"}')
+    store.journal.move(story.lease, refused, GestureState.REFUSED, reasons='["not ready"]')
+    page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
+    assert page.locator(".absent").all_inner_texts() == ["no picture: the page is gone", "no picture: nothing was made"]
+
+
+def test_a_change_of_most_of_the_page_is_said_and_not_framed(
+    store: Store, clock: HandClock, page: Page, tmp_path: Path
+) -> None:
+    story = Story(store, clock)
+    after = store.artifacts.keep(picture("S-1\nPosted"), "image/webp")
+    box = [0, 0, 900, 300]  # two thirds of it
+    store.journal.note(
+        story.lease, story.make("S-1", "Nordwind"), after=after, change=json.dumps({"ratio": 0.3, "box": box})
+    )
+    page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
+    assert "After: most of the page changed" in page.locator("figcaption").nth(1).inner_text()
+    assert _pink(page.locator("img").nth(1).get_attribute("src") or "") == 0
+
+
+def test_a_no_of_the_site_is_told_with_what_its_page_said_and_how_it_is_known(
+    store: Store, clock: HandClock, page: Page, tmp_path: Path
+) -> None:
+    story = Story(store, clock)
+    said = json.dumps(["the site said no: 422", f"The period is closed. {HOSTILE}"])
+    wire = json.dumps({"armed": True, "facts": [], "restarts": 0})
+    chosen = story.make("S-1", "Nordwind", {"option": "November", "by": "label"})
+    store.journal.move(story.lease, chosen, GestureState.REJECTED, reasons=said, proven_by='["wire"]', wire=wire)
+    page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
+    assert page.locator(".verdict li").all_inner_texts() == ["the site said no: 422"]
+    assert page.locator(".verdict blockquote").inner_text().startswith("The period is closed. <script>")
+    words = page.locator("article").inner_text()
+    assert "Proven by: what the gate saw on the wire" in words
+    assert "option “November”" in words and "guarded at the wire" in words
+    assert "The network log shows nothing that the browser sent a second time by itself." in words
 
 
 def test_a_broken_chain_is_said_to_be_broken(store: Store, clock: HandClock, page: Page, tmp_path: Path) -> None:

@@ -204,7 +204,7 @@ def test_a_key_names_one_run(store: Store) -> None:
     assert submit(store, key="day-30") == run
     assert submit(store) != run
     before = everything(store.path)
-    with pytest.raises(InOtherHands, match="has the key 'day-30', with another task"):
+    with pytest.raises(InOtherHands, match="has the key 'day-30' already, with arguments"):
         submit(store, key="day-30", arguments='{"day": "2026-12-01"}')
     assert everything(store.path) == before
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -13,7 +14,7 @@ from browser_agent.errors import Misuse, NotAllowed, UnknownName
 from browser_agent.states import Answer, GestureState, QuestionKind, QuestionState, RunState, StepState
 from browser_agent.store import Asked, Lease, Said, Store
 from browser_agent.store.inbox import ALLOWED
-from tests.store.building import NOON, HandClock, asked, brought, called, everything
+from tests.store.building import NOON, HandClock, asked, brought, called, everything, intent, take, way
 
 
 def ann(answer: Answer, *, override: bool = False, **values: str) -> Said:
@@ -128,6 +129,24 @@ def test_a_question_about_a_value_leaves_its_gesture_happened_and_adds_the_value
     store.inbox.answer(question.id, ann(Answer.HAPPENED, total="120.00"))
     known = json.loads(store.journal.gesture(gesture.id).values or "")
     assert known == {"number": "INV-2301", "total": "120.00"}
+
+
+def test_what_the_step_needs_of_what_happened_stands_in_the_question_and_must_be_said(
+    store: Store, lease: Lease
+) -> None:
+    step = store.journal.begin_step(lease, called())
+    wanted = replace(intent(), intent=json.dumps({"needs": ["number", "total"], "proof": []}))
+    gesture = store.journal.intend(lease, step, 1, wanted)
+    for state in way(GestureState.INTENT, GestureState.UNKNOWN):
+        take(store, lease, gesture.id, state)
+    question = asked(store, lease, gesture=gesture.id, step=step.id)
+    assert json.loads(question.details)["needs"] == ["number", "total"]
+    before = everything(store.path)
+    with pytest.raises(Misuse, match="needs to know its total: add --value total="):
+        store.inbox.answer(question.id, ann(Answer.HAPPENED, number="INV-7"))
+    assert everything(store.path) == before
+    store.inbox.answer(question.id, ann(Answer.HAPPENED, number="INV-7", total="120.00"))
+    assert store.journal.gesture(gesture.id).state is GestureState.HAPPENED
 
 
 def test_an_answer_that_comes_after_the_gesture_was_settled_leaves_its_outcome(store: Store, lease: Lease) -> None:

@@ -166,6 +166,24 @@ def post_by_contract(page: Page, reference: str) -> Gesture[None]:
     )
 
 
+@step(site=books)
+def sign_in(page: Page) -> str:
+    """Sign in once; the session is what the later steps go on with."""
+    page.goto(books / "invoices")
+    page.get_by_label("Account").fill("acme")
+    page.get_by_label("Password").fill("open sesame")
+    page.get_by_role("button", name="Sign in").click()
+    page.locator('[data-account="acme"]').first.wait_for()
+    return "acme"
+
+
+@task(sites=[books])
+def post_signed_in(run: Run, reference: str) -> str:
+    """Sign in, and post one invoice."""
+    run.step(sign_in())
+    return run.step(post(reference, "form")).number
+
+
 @task(sites=[terse])
 def post_one_by_contract(run: Run, reference: str) -> None:
     """Post one invoice; the site's contract says what its answer means."""
@@ -237,6 +255,27 @@ def post_accepting(page: Page, reference: str) -> Gesture[Posted]:
         dialogs=[Accept(r"\?")],
         settle=3.0,
     )
+
+
+@step(site=books)
+def post_with_token(page: Page, reference: str) -> Gesture[Posted]:
+    """Post an invoice to an address that holds a secret."""
+    fill(page, books, reference, "form")
+    page.locator("form", has=page.get_by_label("Amount")).evaluate("form => { form.action += '?token=hunter2' }")
+    return Click(
+        page.get_by_role("button", name="Post"),
+        intent=f"post invoice {reference}",
+        sends="POST /invoices",
+        proof=[confirmation(reference), record(books, reference)],
+        gives=Posted,
+        settle=3.0,
+    )
+
+
+@task(sites=[books])
+def post_one_with_token(run: Run, reference: str) -> str:
+    """Post one invoice to an address that holds a secret."""
+    return run.step(post_with_token(reference)).number
 
 
 @task(sites=[books])

@@ -8,6 +8,7 @@ A line with an ignore comment is a mistake that must be found: both checkers com
 from collections.abc import Sequence
 from datetime import date, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import assert_type
 
 from playwright.sync_api import Page
@@ -15,6 +16,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from browser_agent import (
     Accept,
+    Check,
     Click,
     ConfirmationText,
     Done,
@@ -22,10 +24,12 @@ from browser_agent import (
     Press,
     Record,
     Run,
+    Select,
     SentMail,
     Site,
     StepCall,
     Task,
+    Upload,
     step,
     task,
 )
@@ -149,6 +153,12 @@ def kinds(page: Page) -> None:
     assert_type(Click(button, intent="a", proof=proof, gives=Invoice), Click[Invoice])
     assert_type(Press(button, "Enter", intent="a", proof=proof), Press[None])
     assert_type(Press(button, "Enter", intent="a", proof=proof, gives=str), Press[str])
+    assert_type(Check(button, intent="a", proof=proof), Check[None])
+    assert_type(Check(button, False, intent="a", proof=proof, gives=Invoice), Check[Invoice])
+    assert_type(Select(button, "posted", intent="a", proof=proof), Select[None])
+    assert_type(Select(button, "p", by="value", intent="a", proof=proof, gives=Invoice), Select[Invoice])
+    assert_type(Upload(button, Path("a.pdf"), intent="a", proof=proof), Upload[None])
+    assert_type(Upload(button, [Path("a.pdf")], intent="a", proof=proof, gives=Invoice), Upload[Invoice])
     _model: Gesture[BaseModel] = Click(button, intent="a", proof=proof, gives=Invoice)
 
 
@@ -166,5 +176,9 @@ def wrong_calls(page: Page, run: Run, calls: Sequence[StepCall[Invoice]]) -> Non
     open_basket("a")  # type: ignore
     run.step(post_invoice)  # type: ignore
     Click(page.get_by_role("button"), proof=[])  # type: ignore
+    Check(page.get_by_role("checkbox"), "on", intent="a", proof=[])  # type: ignore
+    Select(page.get_by_role("combobox"), intent="a", proof=[])  # type: ignore
+    Select(page.get_by_role("combobox"), "a", by="index", intent="a", proof=[])  # type: ignore
+    Upload(page.get_by_label("File"), "a.pdf", intent="a", proof=[])  # type: ignore
     step(site="books")  # type: ignore
     step(preparation="always")  # type: ignore

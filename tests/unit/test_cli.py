@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,11 +16,13 @@ from typer.testing import CliRunner
 
 import browser_agent.keeper
 from browser_agent import settings
-from browser_agent.cli import app
+from browser_agent.claiming import own_process
+from browser_agent.cli import app, trying
 from browser_agent.cli.exits import WORDS, Exit, exit_of
 from browser_agent.cli.plain import one_line, plain
 from browser_agent.errors import InOtherHands, Misuse
 from browser_agent.keeping import Ended, Event, KillAt, Options, Tell
+from browser_agent.sealing import KEY_VARIABLE
 from browser_agent.states import Answer, GestureState, Point, QuestionKind, QuestionState, RunState
 from browser_agent.store import Store
 from tests.store.building import asked, brought, claim, submit, without_triggers
@@ -137,7 +140,7 @@ def test_every_state_of_a_run_has_its_exit_code_and_every_code_its_words(cli: Cl
 
 
 COMMANDS = [
-    *("run", "resume", "runs", "show", "inbox", "answer", "approve", "refuse", "report", "doctor", "demo"),
+    *("run", "resume", "runs", "show", "inbox", "answer", "approve", "refuse", "report", "key", "doctor", "demo"),
     *("audit verify", "audit show"),
 ]
 
@@ -148,6 +151,46 @@ def test_every_command_teaches_with_an_example_and_speaks_json(cli: Cli, command
     assert said.code == 0
     assert f"Example:  browser-agent {command}" in said.out
     assert "--json" in said.out
+
+
+def test_a_flag_is_shown_without_a_type(cli: Cli) -> None:
+    said = cli("run", "--help").out
+    flags = [line for line in said.splitlines() if "<bool>" in line]
+    assert [line.split()[1] for line in flags] == ["--help"], "typer's own"
+
+
+def test_the_interruptions_of_the_demo_are_listed(cli: Cli) -> None:
+    from browser_agent.demo import INTERRUPTIONS
+
+    assert tuple(INTERRUPTIONS) == trying.FAULTS
+    said = cli("demo", "--help").out
+    assert all(fault in said for fault in trying.FAULTS)
+
+
+def test_ctrl_c_before_there_is_anything_to_stop_ends_quietly(
+    cli: Cli, keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> Ended:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(browser_agent.keeper, "keep", interrupted)
+    said = cli("run", "invoices.py", "day=2026-11-30")
+    assert (said.code, said.err) == (130, "")
+
+
+def test_ctrl_c_while_all_is_read_in_ends_quietly() -> None:
+    program = (
+        "import sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'typer':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "from browser_agent.__main__ import main\n"
+        "main()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
 
 
 def test_no_other_command_is_there(cli: Cli) -> None:
@@ -176,11 +219,27 @@ def test_a_run_is_written_down_with_its_sites_and_arguments(cli: Cli, keeper: Ke
     assert (run.task_name, run.key, Path(run.task_file).name) == ("invoice", "nov-30", "invoices.py")
 
 
-def test_the_display_options_reach_the_keeper(cli: Cli, keeper: Keeper) -> None:
-    words = "run invoices.py:invoice day=2026-11-30 --headed --slow-mo 50 --pause-before-gesture --keep-looking 5"
-    assert cli(*words.split(), "--kill-at", "released:2").code == 0
+@pytest.mark.parametrize(
+    ("option", "complaint"),
+    [("--headed", "There is no display"), ("--pause-before-gesture", "needs a terminal to answer at")],
+)
+def test_a_run_that_nobody_could_attend_does_not_start(
+    cli: Cli, keeper: Keeper, monkeypatch: pytest.MonkeyPatch, option: str, complaint: str
+) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    said = cli("run", "invoices.py", "day=2026-11-30", option)
+    assert (said.code, keeper.options, Path("runs.db").exists()) == (2, [], False)
+    assert complaint in said.err
+
+
+def test_the_display_options_reach_the_keeper(cli: Cli, keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISPLAY", ":0")
+    words = "run invoices.py:invoice day=2026-11-30 --headed --slow-mo 50 --keep-looking 5"
+    assert cli(*words.split(), "--netlog", "--kill-at", "released:2").code == 0
     kill_at = KillAt(Point.RELEASED, 2)
-    wanted = Options(headed=True, slow_mo_ms=50, pause_before_gesture=True, keep_looking_seconds=5, kill_at=kill_at)
+    wanted = Options(headed=True, slow_mo_ms=50, keep_looking_seconds=5, kill_at=kill_at, netlog=True)
     assert keeper.options == [wanted]
 
 
@@ -214,6 +273,7 @@ def test_the_same_key_is_the_same_run(cli: Cli, keeper: Keeper, store: Store) ->
         ("run nowhere.py", "nowhere.py"),
         ("run invoices.py", "day: is missing"),
         ("run invoices.py day=soon most=few", "most"),
+        ("run invoices.py day=30.11.2026", "day: '30.11.2026' is not of the form YYYY-MM-DD"),
         ("run invoices.py day", "write name=value"),
         ("run invoices.py day=2026-11-30 day=2026-12-01", "given twice"),
         ("run invoices.py day=2026-11-30 --site shop=http://127.0.0.1", "has no site 'shop'; it has: books"),
@@ -252,6 +312,15 @@ def test_last_is_the_newest_run_and_an_ended_one_is_only_told(cli: Cli, keeper: 
     assert (again.code, len(keeper.options)) == (0, 1)
     assert "has ended already; nothing was done" in again.out
     assert cli("resume", run[:6]).code == 2
+
+
+def test_other_work_under_the_same_key_says_what_differs(cli: Cli, keeper: Keeper) -> None:
+    cli("run", "invoices.py", "day=2026-11-30", "--key", "nov-30")
+    said = cli("run", "invoices.py", "day=2026-12-01", "--key", "nov-30", "--json")
+    assert (said.code, said.document["kind"]) == (2, "InOtherHands")
+    error = said.document["error"].replace(" ", "")
+    assert 'witharguments{"day":"2026-11-30","most":5},not{"day":"2026-12-01","most":5}.' in error
+    assert "sites" not in said.document["error"] and "task " not in said.document["error"]
 
 
 def test_a_run_in_other_hands_is_left_alone(cli: Cli, keeper: Keeper, store: Store) -> None:
@@ -312,6 +381,8 @@ def test_an_approval_shows_every_argument_of_every_call(cli: Cli, store: Store) 
     said = cli("inbox").out
     assert "Exactly these would be made" in said
     assert f'email_invoice {{"to":"{"a" * 400}@example"}}' in said
+    waiting(store, QuestionKind.APPROVAL, details={"calls": [{**calls[0], "words": "email_invoice(to='a@example')"}]})
+    assert "- email_invoice(to='a@example')\n" in cli("inbox").out
 
 
 @pytest.mark.parametrize("kind", QuestionKind)
@@ -363,6 +434,67 @@ def test_the_runs_are_listed(cli: Cli, store: Store) -> None:
     assert run in said
     assert "nov-30" in said
     assert cli("runs", "--json").document[0]["arguments"] == {"day": "2026-11-30"}
+
+
+def test_no_more_runs_are_listed_than_fit_a_screen_and_none_is_cut(
+    cli: Cli, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    runs = [submit(store, key=f"a-rather-long-key-of-the-caller-{number}") for number in range(22)]
+    said = cli("runs").out
+    assert max(map(len, said.splitlines())) <= 80
+    assert [run for run in runs if run in said] == runs[2:]
+    assert "2 older ones: browser-agent runs --all" in said
+    assert all(run in cli("runs", "--all").out for run in runs)
+    assert len(cli("runs", "--json").document) == 22
+
+
+def test_a_run_whose_keeper_is_dead_says_so_everywhere(cli: Cli, store: Store) -> None:
+    question = asked(store, claim(store))
+    told = f"its keeper is dead; `browser-agent resume {question.run_id}` goes on: it begins by looking"
+    for command in ("runs", "show last", "inbox"):
+        assert told in cli(*command.split()).out
+    assert cli("runs", "--json").document[0]["keeper_alive"] is False
+    assert cli("show", "last", "--json").document["run"]["keeper_alive"] is False
+    assert cli("inbox", "--json").document[0]["keeper_alive"] is False
+
+
+def test_a_run_that_is_kept_or_has_stopped_has_no_dead_keeper(cli: Cli, store: Store) -> None:
+    store.leases.claim(submit(store), keeper=own_process(), keeper_dead=True)
+    waiting(store)
+    assert "keeper" not in cli("runs").out + cli("inbox").out
+    assert {run["keeper_alive"] for run in cli("runs", "--json").document} == {True, None}
+
+
+def test_a_person_s_word_is_named_and_an_open_question_too(cli: Cli, keeper: Keeper, store: Store) -> None:
+    question = waiting(store)
+    assert f": asked: {question} waits in the inbox" in cli("show", "last").out
+    cli("answer", question, *HAPPENED, "--no-resume")
+    assert ": happened, by the word of ann: it is on the list" in cli("show", "last").out
+
+
+def test_a_document_has_always_the_same_order_and_nothing_of_the_lease(cli: Cli, store: Store) -> None:
+    submit(store)
+    (listed,), shown = cli("runs", "--json").document, cli("show", "last", "--json").document["run"]
+    assert list(listed) == list(shown) == [name for name in list(listed) if name not in {"token", "lease_until"}]
+    assert list(listed)[:3] == ["id", "key", "task_file"]
+
+
+def test_a_key_is_told_and_made_once(cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(here))
+    monkeypatch.setenv("HOME", str(here))
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
+    assert cli("key", "--json").document == {"sealed": False, "key": None}
+    assert "kept in memory only" in cli("key").out
+    made = cli("key", "--new", "--json").document
+    file = Path(made["key"])
+    content = file.read_bytes()
+    assert made["sealed"] and file.is_relative_to(here) and file.stat().st_mode & 0o777 == 0o600
+    again = cli("key", "--new")
+    assert (again.code, file.read_bytes()) == (2, content)
+    assert str(file) in cli("key").out
+    monkeypatch.setenv(KEY_VARIABLE, content.decode().strip())
+    assert f"the environment ({KEY_VARIABLE})" in cli("key").out
 
 
 def test_a_report_is_written_where_it_was_asked_for(cli: Cli, store: Store, here: Path) -> None:
@@ -438,6 +570,48 @@ def test_a_run_in_other_hands_is_answered_without_a_look_of_our_own(cli: Cli, ke
     assert (keeper.looks, keeper.options) == (0, [])
 
 
+def test_what_the_run_must_know_is_asked_for_before_anything_is_looked_at(
+    cli: Cli, keeper: Keeper, store: Store
+) -> None:
+    question = waiting(store, details={"needs": ["number", "total"]})
+    said = cli("answer", question, *HAPPENED)
+    assert (said.code, keeper.looks, answered(store, question)[0]) == (2, 0, QuestionState.OPEN)
+    assert "needs to know its total: add --value total=... Nothing was changed." in " ".join(said.err.split())
+    put = cli("inbox").out
+    assert "If it happened, the run needs to know its: number, total" in put
+    assert "happened --by NAME --reason TEXT --value number=... --value total=..." in put
+    assert cli("answer", question, *HAPPENED, "--value", "total=120.00").code == 0
+
+
+def test_answering_an_ended_question_says_who_ended_it_and_what_is_open_now(
+    cli: Cli, keeper: Keeper, store: Store
+) -> None:
+    question = waiting(store)
+    cli("answer", question, *HAPPENED)
+    words = ("answer", question, "abandon", "--by", "bob", "--reason", "late", "--json")
+    said = cli(*words)
+    assert (said.code, keeper.looks) == (2, 1)
+    assert "by ann: happened (it is on the list). No question of run" in said.document["error"]
+    lease = claim(store, submit(store))
+    first = asked(store, lease)
+    store.inbox.close(lease, first.id, "a later look has proven it")
+    second = asked(store, lease, QuestionKind.ATTEMPTS)
+    error = cli("answer", first.id, *words[2:]).document["error"]
+    assert "without an answer: a later look has proven it. Open in run" in error and f"now: {second.id}." in error
+
+
+def test_no_answer_is_taken_that_could_not_be_carried_out_before_a_person_s_eyes(
+    cli: Cli, keeper: Keeper, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    question = waiting(store)
+    assert cli("answer", question, *HAPPENED, "--headed").code == 2
+    assert answered(store, question)[0] is QuestionState.OPEN
+    assert cli("demo", "--headed").code == 2
+
+
 def test_an_abandoned_run_does_not_go_on(cli: Cli, keeper: Keeper, store: Store) -> None:
     question = waiting(store)
     assert cli("answer", question, "abandon", "--by", "ann", "--reason", "not wanted").code == 0
@@ -460,8 +634,10 @@ def test_too_early_an_answer_is_refused_and_changes_nothing(cli: Cli, keeper: Ke
 def test_an_approval_is_given_or_refused_by_name(
     cli: Cli, keeper: Keeper, store: Store, command: str, answer: Answer
 ) -> None:
-    question = waiting(store, QuestionKind.APPROVAL)
-    assert cli(command, question, "--by", "ann", "--reason", "checked").code == 0
+    calls = [{"step": "email", "arguments": "{}", "words": f"email({number})"} for number in range(2)]
+    question = waiting(store, QuestionKind.APPROVAL, details={"calls": calls})
+    said = cli(command, question, "--by", "ann", "--reason", "checked")
+    assert (said.code, "2 calls were refused and NOT made." in said.out) == (0, answer is Answer.REFUSE)
     assert answered(store, question) == (QuestionState.ANSWERED, answer, "ann")
     assert (keeper.looks, len(keeper.options)) == (0, 1)
 

@@ -34,6 +34,15 @@ def no_chromium(monkeypatch):
     monkeypatch.setenv("BROWSER_AGENT_CHROMIUM", "/nowhere/chromium")
 
 
+def test_having_no_key_is_no_fault_and_a_key_that_is_none_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("BROWSER_AGENT_KEY", raising=False)
+    assert doctor.check_key() == Check("sessions", "kept in memory only, no key")
+    monkeypatch.setenv("BROWSER_AGENT_KEY", "short")
+    assert not doctor.check_key().well
+
+
 def test_each_check_is_one_line_and_each_trouble_says_what_to_do():
     said = doctor.as_lines([Check("Python", "3.12.1"), Check("store folder", "/data is on nfs4", "use a local disk")])
     assert said.splitlines() == [

@@ -305,6 +305,25 @@ def test_the_confirm_dialog_is_asked_for_by_the_page(books: Books, visitor: Visi
     assert "Really post this invoice?" in visitor.get("/invoices/new").text
 
 
+@pytest.mark.parametrize("by", ["form", "fetch", "popup"])
+def test_a_form_is_posted_by_its_button_and_by_nothing_else(visitor: Visitor, by: str) -> None:
+    page = visitor.get(f"/invoices/new?by={by}").text
+    assert ">Post</button>" in page and "requestSubmit" not in page
+
+
+@pytest.mark.parametrize("by", ["check", "select", "upload"])
+def test_a_control_that_writes_at_once_posts_the_form_when_it_is_changed(visitor: Visitor, by: str) -> None:
+    page = visitor.get(f"/invoices/new?by={by}").text
+    assert 'onchange="this.form.requestSubmit()"' in page and ">Post</button>" not in page
+
+
+def test_of_a_file_that_comes_with_an_invoice_name_and_size_are_kept(books: Books, visitor: Visitor) -> None:
+    values = {name: value for name, value in INVOICE.items() if name != "contract"}
+    token = visitor.token("/invoices/new?by=upload")
+    visitor.post("/invoices", data={"token": token, **values}, files={"contract": ("c.pdf", b"signed")})
+    assert [invoice.contract for invoice in books.invoices] == ["c.pdf (6 bytes)"]
+
+
 def test_an_invoice_entered_by_hand_came_by_no_request(books: Books) -> None:
     books.enter(customer="Contoso", amount="1", reference="R-1")
     (effect,) = books.ledger.effects

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, cast
 
 import pytest
 from pydantic import BaseModel, Field
 
-from browser_agent.errors import ProofTooThin, WrongArguments, WrongTask
-from browser_agent.gestures import (
-    Accept,
-    Click,
-    Gesture,
-    Press,
-    is_bare,
-    required_names,
-    target_words,
-)
+from browser_agent.errors import ProofTooThin, Refused, WrongArguments, WrongTask
+from browser_agent.gestures import Accept, Gesture, is_bare, required_names, target_words
+from browser_agent.kinds import MOST_BYTES, Check, Click, Press, Select, Upload
+from browser_agent.never_run import raise_if_dropped
 from observers import Observation, Observer
 
 if TYPE_CHECKING:
@@ -58,6 +55,15 @@ class Button:
     def press(self, key: str, **options: Any) -> None:
         self.inputs.append((f"press {key}", options))
 
+    def set_checked(self, on: bool, **options: Any) -> None:
+        self.inputs.append((f"check {on}", options))
+
+    def select_option(self, **options: Any) -> None:
+        self.inputs.append(("select", options))
+
+    def set_input_files(self, files: Any, **options: Any) -> None:
+        self.inputs.append((f"upload {[(file['name'], file['buffer']) for file in files]}", options))
+
 
 class Invoice(BaseModel):
     number: str
@@ -88,6 +94,78 @@ def test_a_press_is_one_input() -> None:
     assert (press.kind, press.stored()["key"]) == ("press", "Enter")
 
 
+ABOUT: dict[str, Any] = {"intent": "post it", "proof": [Supplier()]}
+
+
+def test_a_check_is_one_input_and_says_how_it_sets_the_box() -> None:
+    button = Button()
+    on, off = Check(cast("Locator", button), **ABOUT), Check(cast("Locator", button), False, **ABOUT)
+    for made in (on, off):
+        made.take()
+        made.make(800)
+    assert button.inputs == [("check True", {"timeout": 800}), ("check False", {"timeout": 800})]
+    assert (on.kind, on.stored()["on"], off.stored()["on"]) == ("check", True, False)
+
+
+def test_a_select_is_one_input_by_label_or_by_value() -> None:
+    button = Button()
+    label = Select(cast("Locator", button), "posted", **ABOUT)
+    value = Select(cast("Locator", button), "p", "value", **ABOUT)
+    for made in (label, value):
+        made.take()
+        made.make(800)
+    assert button.inputs == [
+        ("select", {"label": "posted", "timeout": 800}),
+        ("select", {"value": "p", "timeout": 800}),
+    ]
+    assert [(made.kind, made.stored()["option"], made.stored()["by"]) for made in (label, value)] == [
+        ("select", "posted", "label"),
+        ("select", "p", "value"),
+    ]
+
+
+def test_an_upload_is_one_input_and_is_written_down_by_its_digest(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.txt", tmp_path / "b.txt"
+    first.write_bytes(b"s3cret one")
+    second.write_bytes(b"two")
+    button = Button()
+    made = Upload(cast("Locator", button), [first, second], **ABOUT)
+    made.take()
+    made.make(800)
+    assert button.inputs == [("upload [('a.txt', b's3cret one'), ('b.txt', b'two')]", {"timeout": 800})]
+    stored = made.stored()
+    assert (stored["kind"], stored["files"][0]) == (
+        "upload",
+        {"name": "a.txt", "size": 10, "sha256": sha256(b"s3cret one").hexdigest()},
+    )
+    assert "s3cret" not in json.dumps(stored) and f"{tmp_path}" not in json.dumps(stored)
+
+
+def test_an_upload_of_nothing_or_of_too_much_is_refused_and_never_dropped_work(tmp_path: Path) -> None:
+    large = tmp_path / "large.bin"
+    with large.open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    with pytest.raises(Refused, match="more than 50 MiB"):
+        Upload(cast("Locator", Button()), large, **ABOUT)
+    with pytest.raises(Refused, match="The file none.pdf can't be read"):
+        Upload(cast("Locator", Button()), tmp_path / "none.pdf", **ABOUT)
+    gc.collect()
+    raise_if_dropped()
+
+
+@pytest.mark.parametrize("change", ["changed", "gone"])
+def test_an_upload_of_a_file_that_is_no_longer_the_same_touches_nothing(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"one")
+    button = Button()
+    made = Upload(cast("Locator", button), path, **ABOUT)
+    made.take()
+    path.write_bytes(b"two") if change == "changed" else path.unlink()
+    with pytest.raises(Refused):
+        made.make(800)
+    assert button.inputs == []
+
+
 def test_what_is_written_down_says_everything_and_is_json() -> None:
     made = click(
         [Supplier(("number",))],
@@ -103,6 +181,7 @@ def test_what_is_written_down_says_everything_and_is_json() -> None:
         "proof": [{"kind": "Supplier", "names": ["number"]}],
         "known": {"day": "2026-11-30"},
         "dialogs": ["Really post"],
+        "needs": [],
     }
 
 

@@ -28,6 +28,19 @@ SITES = {"books": BOOKS}
 AT = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (r"Invoice (?P<number>\S+) posted for S-7", "Invoice <number> posted for S-7"),
+        (r"Paid: (?P<a>[^)(]+\)) on (?P<day>\d+(?:\.\d+)?)\b", "Paid: <a> on <day>"),
+        (r"x (?P<outer>(?P<inner>y)z)", "x <outer>"),
+        (r"Really post\?", "Really post?"),
+    ],
+)
+def test_a_confirmation_names_its_pattern_in_words(pattern: str, words: str) -> None:
+    assert str(ConfirmationText(pattern)) == f"the confirmation “{words}”"
+
+
 class PaidOn(Observer):
     site: Site
     order: str

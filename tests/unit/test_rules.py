@@ -4,8 +4,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from browser_agent.rules import Move, acceptance, never_sent, next_move, nothing_left, rejection, was_refused
-from browser_agent.wire import NOTHING_SEEN, WireFact, WireReport
+from browser_agent.rules import (
+    Move,
+    acceptance,
+    never_sent,
+    next_move,
+    nothing_left,
+    rejection,
+    was_performed,
+    was_refused,
+)
+from browser_agent.wire import NOTHING_SEEN, Restart, WireFact, WireReport, restarts_in_words
 from observers import Accepted, Outcome, Site
 
 NOW = datetime(2026, 11, 30, 8, 0, tzinfo=UTC)
@@ -35,35 +44,50 @@ def test_only_a_proven_absence_allows_another_gesture(outcome: Outcome, clear: b
     assert next_move(outcome, clear=clear) is move
 
 
-@pytest.mark.parametrize("kind", ["click", "press"])
+KINDS = ("click", "check", "press", "select", "upload")
+FOUND = CALM + "    - locator resolved to <input/>\n"
+
+
+def refused(kind: str, log: str, *, seen: bool | None = False, answers: bool = True, alive: bool = True) -> bool:
+    return was_refused(kind, log, seen_in_page=seen, page_answers=answers, processes_alive=alive)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_an_input_that_reached_nothing_is_refused(kind: str) -> None:
-    assert was_refused(kind, CALM, seen_in_page=False, page_answers=True, processes_alive=True)
+    assert refused(kind, CALM)
 
 
-@pytest.mark.parametrize(
-    ("log", "seen_in_page", "page_answers", "alive"),
-    [
-        (DONE, False, True, True),
-        (CALM, True, True, True),
-        (CALM, None, True, True),
-        (CALM, False, False, True),
-        (CALM, False, True, False),
-    ],
-)
-def test_any_sign_that_it_may_have_arrived_leaves_it_in_doubt(
-    log: str, seen_in_page: bool | None, page_answers: bool, alive: bool
-) -> None:
-    assert not was_refused("click", log, seen_in_page=seen_in_page, page_answers=page_answers, processes_alive=alive)
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_sign_that_it_may_have_arrived_leaves_it_in_doubt(kind: str) -> None:
+    assert not refused(kind, DONE)
+    assert not refused(kind, CALM, seen=True)
+    assert not refused(kind, CALM, seen=None)
+    assert not refused(kind, CALM, answers=False)
+    assert not refused(kind, CALM, alive=False)
 
 
-def test_a_press_whose_control_was_found_is_in_doubt() -> None:
-    log = CALM + "  - locator resolved to <input/>\n"
-    assert was_refused("click", log, seen_in_page=False, page_answers=True, processes_alive=True)
-    assert not was_refused("press", log, seen_in_page=False, page_answers=True, processes_alive=True)
+@pytest.mark.parametrize(("kind", "known"), [("click", True), ("check", True), *((kind, False) for kind in KINDS[2:])])
+def test_keys_lists_and_files_are_in_doubt_once_their_control_was_found(kind: str, known: bool) -> None:
+    assert refused(kind, FOUND) is known
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_error_without_a_call_log_says_nothing(kind: str) -> None:
+    assert not refused(kind, "Locator.click: Connection closed")
 
 
 def test_a_kind_without_a_row_of_its_own_is_in_doubt() -> None:
-    assert not was_refused("upload", CALM, seen_in_page=False, page_answers=True, processes_alive=True)
+    assert not refused("drag", CALM)
+
+
+@pytest.mark.parametrize("line", ["- performing click action", "    performing click action", "2 \u00d7 performing"])
+def test_a_line_that_begins_with_performing_is_found_however_it_is_told(line: str) -> None:
+    assert was_performed(f"{CALM}  {line}\n")
+
+
+@pytest.mark.parametrize("line", ["- locator resolved to <b>performing</b>", "- done", "1) performing"])
+def test_what_the_log_quotes_of_a_page_is_no_performing(line: str) -> None:
+    assert not was_performed(f"{CALM}  {line}\n")
 
 
 def test_a_gate_that_let_nothing_go_proves_that_nothing_left() -> None:
@@ -72,7 +96,9 @@ def test_a_gate_that_let_nothing_go_proves_that_nothing_left() -> None:
 
 
 @pytest.mark.parametrize(
-    "report", [NOTHING_SEEN, seen(fact()), seen(sockets=1), seen(workers=1), seen(armed=False)], ids=repr
+    "report",
+    [NOTHING_SEEN, seen(fact()), seen(sockets=1), seen(workers=1), seen(armed=False), seen(restarts=1)],
+    ids=repr,
 )
 def test_without_a_gate_throughout_or_with_another_way_out_nothing_is_proven(report: WireReport) -> None:
     assert not nothing_left(report)
@@ -102,6 +128,10 @@ def test_a_documented_status_is_a_rejection_but_never_an_answer_of_acceptance() 
         seen(fact(status=422), workers=1),
         seen(fact(status=422, fresh=False)),
         seen(fact(status=422), armed=False),
+        seen(fact(status=422), restarts=1),
+        seen(fact(status=422), armed=False, restarts=1),
+        seen(fact(status=422), workers=1, restarts=0),
+        seen(fact(status=422, by_service_worker=True), restarts=0),
         seen(fact()),
     ],
     ids=repr,
@@ -154,6 +184,7 @@ def test_a_connection_that_was_never_made_sent_nothing(error: str) -> None:
         seen(fact(error="net::ERR_CONNECTION_RESET")),
         seen(fact(error="net::ERR_CONNECTION_REFUSED"), fact(declared=False)),
         seen(fact(error="net::ERR_CONNECTION_REFUSED"), armed=False),
+        seen(fact(error="net::ERR_CONNECTION_REFUSED"), restarts=1),
         seen(fact(error="net::ERR_CONNECTION_REFUSED", status=303)),
         seen(fact()),
         NOTHING_SEEN,
@@ -185,3 +216,17 @@ def test_a_get_that_passed_unheld_leaves_a_doubt_unless_the_commit_request_is_de
 
 def test_a_second_declared_request_that_is_still_held_makes_a_no_no_rejection() -> None:
     assert rejection(seen(fact(status=401), fact(released=False))) is None
+
+
+def test_zero_restarts_in_the_network_log_stand_for_the_guard() -> None:
+    report = seen(fact(status=422), armed=False, restarts=0)
+    assert rejection(report) is not None and not report.guarded
+    assert never_sent(seen(fact(error="net::ERR_CONNECTION_REFUSED"), armed=False, restarts=0)) is not None
+
+
+def test_a_stored_report_tells_what_was_sent_again_whatever_its_age() -> None:
+    again = Restart(method="POST", address="http://books.example/invoices", error="net::ERR_EMPTY_RESPONSE", at=NOW)
+    report = seen(fact(status=303), restarts=1, resent=[again])
+    words = "the browser sent POST http://books.example/invoices again by itself (net::ERR_EMPTY_RESPONSE)"
+    assert restarts_in_words(report.model_dump_json()) == [words]
+    assert restarts_in_words(None) == restarts_in_words('{"armed": true}') == []

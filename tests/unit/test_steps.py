@@ -12,7 +12,8 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from browser_agent.errors import NeverRun, WrongArguments, WrongTask
-from browser_agent.gestures import Click, Done, Gesture
+from browser_agent.gestures import Done, Gesture
+from browser_agent.kinds import Click
 from browser_agent.steps import Step, StepCall, StepMaker, raise_if_dropped, step
 from observers import ConfirmationText, Site
 

@@ -197,6 +197,16 @@ def test_each_condition_of_absence_is_needed(
     assert verdict.missing
 
 
+def test_what_is_missing_is_not_said_a_second_time_as_a_reason() -> None:
+    verdict = weigh([TEXT.cannot_tell("it isn't there", at=AT), blind()], [None, None], [TEXT, RECORD], SURE)
+    told = [*verdict.reasons, *verdict.missing]
+    assert verdict.missing
+    assert [sum(reason in words for words in told) for reason in ("it isn't there", "the page doesn't answer")] == [
+        1,
+        1,
+    ]
+
+
 def test_something_in_an_outbox_stands_against_the_absence_in_another_list() -> None:
     waiting = seen(RECORD, inv(), pending=True)
     verdict = weigh([waiting, empty()], [waiting, empty()], [RECORD, RECORD], SURE)

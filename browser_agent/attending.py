@@ -1,0 +1,97 @@
+"""A person who attends a run at this machine: a screen to watch the browser on, a terminal to let each gesture through.
+
+Knows nothing of runs, workers or stores. What may never happen: a key pressed before the question counts as a yes; an
+Enter after the run was asked to stop lets a gesture through; a wait for the terminal keeps the keeper from its work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import termios
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from browser_agent.errors import Misuse
+from browser_agent.keeping import Options
+
+
+def check_attended(options: Options) -> None:
+    """Look whether a person can attend the run as the options want it, before anything starts.
+
+    Raises:
+        Misuse: a browser window is wanted and there is no display, or a pause is and there is no terminal.
+    """
+    if options.headed and sys.platform == "linux" and not (os.environ.get("DISPLAY") or _wayland()):
+        raise Misuse(
+            "There is no display to show the browser on (DISPLAY and WAYLAND_DISPLAY are not set): leave --headed out, "
+            "or start it under xvfb-run. Nothing was started."
+        )
+    if options.pause_before_gesture and not _at_a_terminal():
+        raise Misuse(
+            "--pause-before-gesture needs a terminal to answer at, and standard input is none. Nothing was started."
+        )
+
+
+async def said_go(stopping: asyncio.Event) -> bool:
+    """Wait for Enter at the terminal.
+
+    Args:
+        stopping: set when the run is asked to stop; that wins, whatever is typed.
+
+    Returns:
+        True for Enter; False if the run was asked to stop, or the terminal has ended (Ctrl-D).
+    """
+    loop, terminal = asyncio.get_running_loop(), sys.stdin.fileno()
+    typed: asyncio.Future[bytes] = loop.create_future()
+    stop = loop.create_task(stopping.wait())
+    either: set[asyncio.Future[Any]] = {typed, stop}
+
+    def read() -> None:
+        loop.remove_reader(terminal)
+        typed.set_result(_line(terminal))
+
+    termios.tcflush(terminal, termios.TCIFLUSH)  # what was typed before the question is no answer to it
+    loop.add_reader(terminal, read)
+    try:
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        loop.remove_reader(terminal)
+        stop.cancel()
+    return not stopping.is_set() and typed.done() and typed.result() != b""
+
+
+class interrupts:
+    """SIGINT and SIGTERM call back in the loop instead of ending it; only possible in the main thread."""
+
+    def __init__(self, asked: Callable[[], None]) -> None:
+        self._asked = asked
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(number, self._asked)
+
+    def __exit__(self, *_: object) -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().remove_signal_handler(number)
+
+
+def _line(terminal: int) -> bytes:
+    """What was typed; nothing if the terminal is gone."""
+    try:
+        return os.read(terminal, 4096)
+    except OSError:
+        return b""
+
+
+def _wayland() -> str:
+    return os.environ.get("WAYLAND_DISPLAY", "")
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()

@@ -1,0 +1,60 @@
+"""Complaints: what a page says against what was done on it, for a script that was told no.
+
+Reads visible text only; knows nothing of gestures. What may never happen: the value of a field is read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Error, Page
+
+from browser_agent.browser.deadline import DeadlinePassed, within
+
+MOST_LINES = 5
+
+# Returns two lists of lines: what looks like an error, and what the main part of the page says.
+_READ = r"""(root) => {
+  const FIELDS = "input, textarea, select, option, datalist, [contenteditable]:not([contenteditable=false])";
+  const UNREAD = `script, style, noscript, template, iframe, ${FIELDS}`;
+  const ERRORS = "[role=alert], [class*=error i], .invalid-feedback";
+  const AROUND = "nav, header, footer, aside, [role=navigation], [role=banner], [role=contentinfo]";
+  const shown = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const read = (node, skipped) => {
+    if (node.nodeType === Node.TEXT_NODE) return node.data.replace(/\s+/g, " ");
+    if (node.nodeType !== Node.ELEMENT_NODE || node.matches(skipped) || !shown(node)) return "";
+    const text = [...node.childNodes].map((child) => read(child, skipped)).join("");
+    return node.tagName === "BR" || !/^(inline|contents)/.test(getComputedStyle(node).display) ? `\n${text}\n` : text;
+  };
+  const lines = (element, skipped = UNREAD) =>
+    element && !element.closest(FIELDS) ? read(element, skipped).split("\n") : [];
+  const named = [...root.querySelectorAll("[aria-invalid=true]")].flatMap((field) =>
+    ["aria-errormessage", "aria-describedby"].flatMap((name) => (field.getAttribute(name) ?? "").split(/\s+/)));
+  const errors = [...root.querySelectorAll(ERRORS), ...named.map((id) => id && document.getElementById(id))];
+  const main = root.querySelector("main, [role=main]");
+  return [
+    errors.flatMap((element) => lines(element)),
+    main ? lines(main) : lines(root.querySelector("body"), `${UNREAD}, ${AROUND}`),
+  ];
+}"""
+
+
+def complaints(page: Page, seconds: float) -> list[str]:
+    """What looks like an error on the page, else the first lines of its main part.
+
+    An error is what carries `role=alert`, a class that is named after errors, or the message of a field that is
+    marked as invalid (`aria-errormessage`, `aria-describedby`).
+
+    Args:
+        page: the page as it stands.
+        seconds: how long it may take to answer.
+
+    Returns:
+        At most `MOST_LINES` lines, each once; none if the page does not answer.
+    """
+    try:
+        found: Any = within(seconds, lambda: page.locator("html").evaluate(_READ, timeout=seconds * 1000))
+    except (Error, DeadlinePassed):
+        return []
+    errors, main = (list(dict.fromkeys(filter(None, map(str.strip, lines)))) for lines in found)
+    return (errors or main)[:MOST_LINES]

@@ -1,0 +1,109 @@
+"""Sealing: what is kept of a session lies encrypted at rest, bound to its run and purpose, or is not kept at all.
+
+AES-256-GCM (NIST SP 800-38D) with a random nonce; run and purpose are the associated data, so that a seal moved to
+another run doesn't open. The key comes from the environment, or from a file that nobody else may read. Knows nothing
+of runs or browsers. What may never happen: a key is made or replaced without being asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as NotBase64
+from pathlib import Path
+
+import platformdirs
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from browser_agent.errors import Misuse
+
+KEY_VARIABLE = "BROWSER_AGENT_KEY"
+_KEY_BYTES = 32
+_NONCE_BYTES = 12
+
+
+class SealBroken(Misuse):
+    """A seal that this key doesn't open: it was made with another key, for another purpose, or was altered."""
+
+
+class Seal:
+    """Closes and opens with one key of 32 bytes."""
+
+    def __init__(self, key: bytes) -> None:
+        self._cipher = AESGCM(key)
+
+    def close(self, content: bytes, bound: str) -> bytes:
+        """Encrypt the content, bound to a purpose in words."""
+        nonce = os.urandom(_NONCE_BYTES)
+        return nonce + self._cipher.encrypt(nonce, content, bound.encode())
+
+    def open(self, sealed: bytes, bound: str) -> bytes:
+        """The content. Raises `SealBroken` if key or purpose are others, or a byte was altered."""
+        try:
+            return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], bound.encode())
+        except InvalidTag as error:
+            raise SealBroken("What was sealed does not open with this key.") from error
+
+
+def key_file() -> Path:
+    """Where this user's key lies, if it was ever made."""
+    return platformdirs.user_config_path("browser-agent") / "key"
+
+
+def load_seal(file: Path | None = None) -> Seal | None:
+    """The seal with the key of the environment, else of the file; None if there is no key.
+
+    Args:
+        file: where the key lies, if not in this user's own place.
+
+    Raises:
+        Misuse: a key that isn't one, or a file that others may read.
+    """
+    if named := os.environ.get(KEY_VARIABLE):
+        return Seal(_read(named, KEY_VARIABLE))
+    path = file or key_file()
+    if not path.is_file():
+        return None
+    if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise Misuse(f"The key {path} may be read by others: chmod 600 {path}.")
+    return Seal(_read(path.read_text(encoding="ascii"), str(path)))
+
+
+def key_in_use(file: Path | None = None) -> str | None:
+    """Where the key in use lies, in words: the environment's variable or the file; None if there is no key.
+
+    Raises:
+        Misuse: see `load_seal`.
+    """
+    if load_seal(file) is None:
+        return None
+    return f"the environment ({KEY_VARIABLE})" if os.environ.get(KEY_VARIABLE) else str(file or key_file())
+
+
+def new_key(file: Path | None = None) -> Path:
+    """Make a key in its file, for this user alone.
+
+    Raises:
+        Misuse: there is one already; what it has sealed would never open again.
+    """
+    path = file or key_file()
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError as error:
+        raise Misuse(f"There is a key already: {path}. What it has sealed would never open again.") from error
+    with os.fdopen(descriptor, "wb") as file_of_key:
+        file_of_key.write(urlsafe_b64encode(os.urandom(_KEY_BYTES)) + b"\n")
+    return path
+
+
+def _read(text: str, where: str) -> bytes:
+    try:
+        key = urlsafe_b64decode(text.strip())
+    except (NotBase64, ValueError) as error:
+        raise Misuse(f"{where} holds no key: it must be 32 bytes in URL-safe base64.") from error
+    if len(key) != _KEY_BYTES:
+        raise Misuse(f"{where} holds no key: it must be 32 bytes in URL-safe base64, not {len(key)}.")
+    return key

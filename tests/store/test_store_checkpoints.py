@@ -1,0 +1,60 @@
+"""The last state of a session: sealed, fenced, bound to its run, and gone when the run has ended."""
+
+from pathlib import Path
+
+import pytest
+
+from browser_agent.errors import Superseded
+from browser_agent.sealing import Seal, SealBroken
+from browser_agent.states import RunState
+from browser_agent.store import Lease, Store
+from browser_agent.store.checkpoints import Checkpoints
+from tests.store.building import by_raw_sql, claim, everything
+
+STATE = {"cookies": [{"name": "sid", "value": "very-secret"}]}
+
+
+def checkpoints(store: Store, key: bytes | None = b"k" * 32) -> Checkpoints:
+    return Checkpoints(store.database, store.clock, Seal(key) if key else None)
+
+
+def test_the_last_state_is_kept_and_nothing_of_it_in_the_clear(store: Store, lease: Lease) -> None:
+    kept = checkpoints(store)
+    assert kept.keep(lease, "session", {"cookies": []}) and kept.keep(lease, "session", STATE)
+    assert kept.last(lease.run, "session") == STATE
+    assert len(everything(store.path)["checkpoint"]) == 1
+    store.close()
+    assert all(b"very-secret" not in path.read_bytes() for path in Path(store.path).parent.glob("*.db*"))
+
+
+def test_without_a_key_nothing_is_kept(store: Store, lease: Lease) -> None:
+    assert not checkpoints(store, None).keep(lease, "session", STATE)
+    assert everything(store.path)["checkpoint"] == []
+    checkpoints(store).keep(lease, "session", STATE)
+    assert checkpoints(store, None).last(lease.run, "session") is None
+
+
+def test_another_key_or_another_run_opens_nothing(store: Store, lease: Lease) -> None:
+    checkpoints(store).keep(lease, "session", STATE)
+    with pytest.raises(SealBroken):
+        checkpoints(store, b"x" * 32).last(lease.run, "session")
+    by_raw_sql(store.path, "UPDATE checkpoint SET purpose = 'other'")
+    with pytest.raises(SealBroken):
+        checkpoints(store).last(lease.run, "other")
+    assert checkpoints(store).last(lease.run, "session") is None
+
+
+def test_an_older_attempt_keeps_nothing(store: Store, lease: Lease) -> None:
+    claim(store, lease.run)
+    with pytest.raises(Superseded):
+        checkpoints(store).keep(lease, "session", STATE)
+    assert everything(store.path)["checkpoint"] == []
+
+
+@pytest.mark.parametrize(
+    ("state", "left"), [(RunState.FINISHED, 0), (RunState.ABANDONED, 0), (RunState.WAITING, 1), (RunState.RAISED, 1)]
+)
+def test_a_run_that_has_ended_for_good_keeps_no_session(store: Store, lease: Lease, state: RunState, left: int) -> None:
+    checkpoints(store).keep(lease, "session", STATE)
+    store.leases.end(lease, state, ended_by="done")
+    assert len(everything(store.path)["checkpoint"]) == left

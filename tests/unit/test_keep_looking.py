@@ -1,0 +1,44 @@
+"""An open question looks again for as long as it was told to, not longer; the clock goes only as the looking waits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from browser_agent.attempt import Attempt
+from browser_agent.errors import OutcomeUnknown
+from browser_agent.keeping import Options
+from browser_agent.recovery import Recovery
+from browser_agent.store import Lease, Store
+from tests.store.building import HandClock, asked, claim
+
+
+class Waiting:
+    """What the looking needs of an attempt, without page and browser."""
+
+    stop_asked = False
+
+    def __init__(self, store: Store, lease: Lease, seconds: float) -> None:
+        self.store, self.lease, self.clock = store, lease, store.clock
+        self.options = Options(keep_looking_seconds=seconds)
+
+    def sleep(self, seconds: float) -> None:
+        self.clock.sleep(seconds)
+
+    def tell(self, kind: str, words: str, **details: Any) -> None:
+        """Nobody watches."""
+
+
+@pytest.mark.parametrize("seconds", [0.0, 5.0, 60.0])
+def test_an_open_question_is_looked_at_for_exactly_the_seconds_that_were_given(tmp_path: Path, seconds: float) -> None:
+    clock = HandClock()
+    with Store(tmp_path / "runs.db", clock) as store:
+        lease = claim(store)
+        question = asked(store, lease)
+        gesture = store.journal.gesture(question.gesture_id or "")
+        began = clock.monotonic()
+        with pytest.raises(OutcomeUnknown):
+            Recovery(cast(Attempt, Waiting(store, lease, seconds)), gesture, None).settle()
+        assert clock.monotonic() - began == seconds

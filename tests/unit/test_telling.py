@@ -1,0 +1,114 @@
+"""What a report says in words, told of rows alone."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from browser_agent.records import AttemptRow, GestureRow, ObservationRow, QuestionRow
+from browser_agent.states import Answer, GestureState, QuestionKind
+from browser_agent.store.inbox import ALLOWED
+from browser_agent.telling import (
+    TONES,
+    commands,
+    compact,
+    counted,
+    input_in_words,
+    interruptions,
+    no_picture_after,
+    proofs_in_words,
+)
+
+NOON = datetime(2026, 11, 30, 12, 1, 3, tzinfo=UTC)
+
+
+def gesture(state: GestureState, **more: Any) -> GestureRow:
+    names = {"id": "g-1", "run_id": "r", "step_id": "s", "number": 1, "attempt": 1, "kind": "click", "words": "post"}
+    return GestureRow(**{**names, "state": state, "intent": "{}", "intent_at": NOON, **more})
+
+
+def attempt(number: int, how: str | None) -> AttemptRow:
+    return AttemptRow(run_id="r", number=number, host="here", keeper="{}", began=NOON, ended=NOON, how=how)
+
+
+def test_each_state_of_a_gesture_has_its_colour_and_words() -> None:
+    assert set(TONES) == set(GestureState)
+    unproven = {GestureState.DISPATCHING, GestureState.IN_DOUBT, GestureState.UNKNOWN, GestureState.ASKED}
+    assert {state for state, (tone, _) in TONES.items() if tone == "red"} == unproven
+
+
+def test_outcomes_are_counted_by_their_names_and_a_doubt_comes_first() -> None:
+    s = GestureState
+    states = [s.HAPPENED, s.ASKED, s.HAPPENED, s.REJECTED, s.REFUSED, s.NOT_HAPPENED]
+    assert counted(map(gesture, states)) == [
+        ("red", "1 unknown, asked"),
+        ("green", "2 happened"),
+        ("grey", "1 not happened"),
+        ("grey", "1 refused"),
+        ("amber", "1 rejected"),
+    ]
+    assert sum(int(words.split()[0]) for _, words in counted(map(gesture, s))) == len(s)
+
+
+def test_interruptions_are_told_with_their_cause_and_time() -> None:
+    assert interruptions([]) == interruptions([attempt(1, "exit code 0"), attempt(2, None)]) == ""
+    killed, stuck, end = attempt(1, "ended by signal 9"), attempt(2, "its keeper died"), attempt(3, "exit code 0")
+    assert interruptions([killed, stuck, end]) == (
+        "Carried on after 2 interruptions: its worker was ended by signal 9 at 12:01:03 UTC (attempt 1); "
+        "its keeper died at 12:01:03 UTC (attempt 2)."
+    )
+    assert interruptions([killed]).startswith("Stands after 1 interruption:")
+
+
+def test_a_proof_is_named_by_what_was_seen_or_by_the_wire_or_by_a_person() -> None:
+    said = {"observer": "the confirmation", "counts": False, "matches": [{"identity": "Invoice INV-1 posted"}]}
+    row = {"observer": "the record", "counts": True, "matches": []}
+    rows = [
+        ObservationRow(id=name, run_id="r", gesture_id="g", attempt=1, look=look, position=0,
+                       observation=json.dumps(one), at=NOON)
+        for name, look, one in (("o-1", 1, said), ("o-2", 3, row))
+    ]  # fmt: skip
+    assert proofs_in_words(["o-1", "o-2", "wire", "answer to q-1 by ann: seen"], rows) == [
+        "the confirmation “Invoice INV-1 posted” (look 1)",
+        "the record (look 3)",
+        "what the gate saw on the wire",
+        "answer to q-1 by ann: seen",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("intent", "words"),
+    [
+        ({}, []),
+        ({"key": "Enter"}, ["key Enter"]),
+        ({"on": False}, ["set off"]),
+        ({"option": "Paid", "by": "label"}, ["option “Paid”"]),
+        ({"option": "p", "by": "value"}, ["option “p” (by its value)"]),
+        ({"files": [{"name": "a.pdf", "size": 1234, "sha256": "ab"}]}, ["file a.pdf (1,234 bytes, SHA-256 ab)"]),
+    ],
+)
+def test_what_a_kind_has_beside_its_target_is_named(intent: dict[str, Any], words: list[str]) -> None:
+    assert input_in_words(intent) == words
+
+
+def test_a_missing_picture_has_its_reason() -> None:
+    assert no_picture_after(gesture(GestureState.REFUSED)) == "no picture: nothing was made"
+    ended = gesture(GestureState.NOT_HAPPENED, sender_dead_at=NOON)
+    assert "its browser was ended at 12:01:03 UTC" in no_picture_after(ended)
+    assert no_picture_after(gesture(GestureState.HAPPENED)) == "no picture was taken"
+
+
+@pytest.mark.parametrize("kind", QuestionKind)
+def test_each_answer_that_a_question_takes_has_its_command(kind: QuestionKind) -> None:
+    question = QuestionRow(id="q-1", run_id="run-1", kind=kind, words="Did this happen?", asked_at=NOON)
+    lines = commands(question)
+    spoken = {Answer.NOT_HAPPENED: "not-happened"}
+    for answer in ALLOWED[kind]:
+        assert any(f" {spoken.get(answer, answer)} " in f"{line} " for line in lines)
+    assert all("q-1" in line or "run-1" in line for line in lines)
+
+
+def test_data_reads_as_a_line() -> None:
+    stored = {"invoice": {"number": "INV-1"}, "amount": {"$decimal": "1240.5"}, "tags": ["a", "b"], "none": None}
+    assert compact(stored) == "invoice: (number: INV-1), amount: 1240.5, tags: a; b, none: "
