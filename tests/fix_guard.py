@@ -39,6 +39,7 @@ class Guard:
         self.released: list[str] = []
         self.points: list[Point] = []
         self._gesture = ""
+        self._settled = False
         self._loop = Loop("keeper of the guard")
         self._playwright, self._held = self._loop.run(self._attach(chromium))
 
@@ -49,6 +50,8 @@ class Guard:
         return playwright, held
 
     async def _release(self, gesture: str, method: str, address: str) -> None:
+        if self._settled:
+            raise RuntimeError("the gesture is settled")
         self.released.append(f"{method} {address}")
 
     async def _reach(self, point: Point, gesture: str) -> None:
@@ -56,13 +59,18 @@ class Guard:
 
     def arm(self, sends: str | None = "POST /orders") -> bool:
         """Stand before the next gesture."""
-        self.released, self.points = [], []
+        self.released, self.points, self._settled = [], [], False
         self._gesture = f"gesture {next(GESTURES)}"
         return self._loop.run(self._held.arm(self._gesture, sends))
 
     def refuse(self, because: str) -> None:
         """Let nothing go from now on."""
         self._loop.call(lambda: self._held.gate.refuse(because))
+
+    def settle(self) -> None:
+        """The gesture is settled, and the gate is opened: the fence lets nothing more of it go."""
+        self._settled = True
+        self.disarm()
 
     def disarm(self) -> None:
         """Open the gate."""

@@ -121,16 +121,21 @@ class Gate:
         async with self._leaving.turn(
             paused, may_cut_off=lambda other: declared and not watch.is_declared(other)
         ) as clear:
-            refused = refused or await self._refused(watch, paused, address, flush=clear)
-            if refused is None:
+            opened = not watch.armed and self._refusing is None
+            if not opened:
+                refused = refused or await self._refused(watch, paused, address, flush=clear)
+            if not opened and refused is None:
                 watch.note(paused, released=True, fresh=clear)  # it may have left, whatever the next line says
                 self._leaving.left(paused)
                 await self._pause.let_go(paused, tell=True)
-        if refused is None:
+        if opened:  # while it waited for its turn: the gesture is settled, and this is none of it
+            del watch.facts[paused]
+            await self._came(paused)
+        elif refused is not None:
+            watch.note(paused, refused=refused)
+            await self._pause.refuse(paused)
+        else:
             await self._reach(Point.RELEASED, watch.gesture)
-            return
-        watch.note(paused, refused=refused)
-        await self._pause.refuse(paused)
 
     async def _refused(self, watch: Watch, paused: Paused, address: str, *, flush: bool) -> str | None:
         """Why the held request must not leave, or None: fence checked, `released` written, connections closed."""

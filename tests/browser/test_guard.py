@@ -14,7 +14,7 @@ import pytest
 
 from browser_agent.rules import never_sent, nothing_left, rejection
 from fixtures.till import Ending
-from tests.fix_guard import Counter, press
+from tests.fix_guard import Counter, press, wait
 
 PROTOCOLS = ("HTTP/1.1", "HTTPS", "HTTP/2")
 ENDINGS: tuple[Ending, ...] = ("fin", "rst", 408)
@@ -132,6 +132,17 @@ def test_two_writes_of_one_click_leave_one_after_the_other(counter: Counter, pro
     assert [order.path for order in guarded.orders] == ["/orders", "/tells"]
     assert [fact.status for fact in guarded.report.released] == [200, 200]
     assert guarded.report.guarded
+
+
+def test_a_write_that_waits_while_the_gate_is_opened_leaves_as_if_it_came_then(counter: Counter) -> None:
+    with counter.order_page("HTTP/1.1", "twice") as (page, till):
+        assert counter.guard.arm()
+        press(page)
+        wait(page, lambda: len(counter.guard.report.facts) == 2 and counter.guard.report.facts[0].status == 200)
+        counter.guard.settle()
+        wait(page, lambda: len(till.orders) == 2)
+        assert [order.path for order in till.orders] == ["/orders", "/tells"]
+        assert [fact.address.rpartition("/")[2] for fact in counter.guard.report.facts] == ["orders"]
 
 
 def test_a_write_that_passes_one_without_an_answer_is_not_called_guarded(counter: Counter) -> None:
