@@ -121,14 +121,16 @@ class Gate:
         async with self._leaving.turn(
             paused, may_cut_off=lambda other: declared and not watch.is_declared(other)
         ) as clear:
-            opened = not watch.armed and self._refusing is None
+            # Undeclared, and still waiting when the gesture was settled: none of it. One that may be the commit request
+            # is never let go so: the fence of a settled gesture refuses it.
+            opened = not watch.armed and self._refusing is None and watch.sends is not None and not declared
             if not opened:
                 refused = refused or await self._refused(watch, paused, address, flush=clear)
             if not opened and refused is None:
                 watch.note(paused, released=True, fresh=clear)  # it may have left, whatever the next line says
                 self._leaving.left(paused)
                 await self._pause.let_go(paused, tell=True)
-        if opened:  # while it waited for its turn: the gesture is settled, and this is none of it
+        if opened:
             del watch.facts[paused]
             await self._came(paused)
         elif refused is not None:
