@@ -41,7 +41,7 @@ _TRIGGERS = (
 )
 
 
-def upgrade() -> None:
+def _audit() -> None:
     op.create_table(
         "audit",
         sa.Column("seq", sa.Integer(), nullable=False),
@@ -55,6 +55,9 @@ def upgrade() -> None:
         sa.UniqueConstraint("prev"),
     )
     op.create_index(op.f("ix_audit_run_id"), "audit", ["run_id"], unique=False)
+
+
+def _blob() -> None:
     op.create_table(
         "blob",
         sa.Column("digest", sa.String(), nullable=False),
@@ -63,6 +66,9 @@ def upgrade() -> None:
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("digest"),
     )
+
+
+def _run() -> None:
     op.create_table(
         "run",
         sa.Column("id", sa.String(), nullable=False),
@@ -82,6 +88,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("key"),
     )
+
+
+def _attempt() -> None:
     op.create_table(
         "attempt",
         sa.Column("run_id", sa.String(), nullable=False),
@@ -103,6 +112,9 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("run_id", "number"),
     )
+
+
+def _step() -> None:
     op.create_table(
         "step",
         sa.Column("id", sa.String(), nullable=False),
@@ -129,6 +141,9 @@ def upgrade() -> None:
         sa.UniqueConstraint("run_id", "seq"),
     )
     op.create_index(op.f("ix_step_run_id"), "step", ["run_id"], unique=False)
+
+
+def _gesture() -> None:
     op.create_table(
         "gesture",
         sa.Column("id", sa.String(), nullable=False),
@@ -170,6 +185,9 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_gesture_run_id"), "gesture", ["run_id"], unique=False)
     op.create_index(op.f("ix_gesture_step_id"), "gesture", ["step_id"], unique=False)
+
+
+def _observation() -> None:
     op.create_table(
         "observation",
         sa.Column("id", sa.String(), nullable=False),
@@ -192,6 +210,9 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_observation_gesture_id"), "observation", ["gesture_id"], unique=False)
     op.create_index(op.f("ix_observation_run_id"), "observation", ["run_id"], unique=False)
+
+
+def _question() -> None:
     op.create_table(
         "question",
         sa.Column("id", sa.String(), nullable=False),
@@ -230,6 +251,9 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_question_gesture_id"), "question", ["gesture_id"], unique=False)
     op.create_index(op.f("ix_question_run_id"), "question", ["run_id"], unique=False)
+
+
+def _release() -> None:
     op.create_table(
         "release",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -245,7 +269,11 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index(op.f("ix_release_gesture_id"), "release", ["gesture_id"], unique=False)
-    # ### end Alembic commands ###
+
+
+def upgrade() -> None:
+    for table in (_audit, _blob, _run, _attempt, _step, _gesture, _observation, _question, _release):
+        table()
     for trigger in _TRIGGERS:
         op.execute(trigger)
 
