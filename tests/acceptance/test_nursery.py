@@ -55,7 +55,8 @@ def who(worker: Worker) -> ProcessId:
 
 def how(worker: Worker, grace_seconds: float = 10.0) -> str:
     """How it ended; its line is let go with it."""
-    words = asyncio.run(worker.end(grace_seconds))
+    with ThreadPoolExecutor(1) as thread:  # this one may have Playwright's loop in it
+        words = thread.submit(asyncio.run, worker.end(grace_seconds)).result()
     worker.line.close()
     return words
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -47,7 +48,8 @@ class Road:
 
 
 def run(story: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(story)
+    with ThreadPoolExecutor(1) as thread:  # this one may have Playwright's loop in it
+        thread.submit(asyncio.run, story).result()
 
 
 @pytest.mark.parametrize("more", [False, True])
