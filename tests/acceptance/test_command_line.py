@@ -157,7 +157,7 @@ def test_a_second_ctrl_c_at_the_pause_ends_the_run_as_well(world: World, tmp_pat
     assert world.store.leases.run(the_run(world)).state is RunState.STOPPED
 
 
-@pytest.mark.parametrize("point", ["intent", "dispatching", "input", "paused", "released", "answered"])
+@pytest.mark.parametrize("point", ["dispatching", "paused", "released", "answered"])
 def test_a_killed_keeper_takes_its_worker_and_browser_along_and_a_resume_looks(
     world: World, say: Say, point: str
 ) -> None:
