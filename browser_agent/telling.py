@@ -98,19 +98,32 @@ def no_picture_after(row: GestureRow) -> str:
     return "no picture was taken"
 
 
-def commands(question: QuestionRow) -> list[str]:
-    """The commands that answer a question, each on a line."""
+def commands(question: QuestionRow, more: str = "") -> list[str]:
+    """The exact commands that answer a question.
+
+    Args:
+        question: the open question.
+        more: options that each command needs as well, such as `--store PATH`.
+    """
+    signed = f"{_SIGNED} {more}".strip()
     if question.kind is QuestionKind.ATTEMPTS:
-        return [f"browser-agent resume {question.run_id}", _answer(question, Answer.ABANDON)]
+        return [f"browser-agent resume {question.run_id} {more}".strip(), _answer(question, Answer.ABANDON, signed)]
     if question.kind is QuestionKind.APPROVAL:
-        yes_or_no = [f"browser-agent {word} {question.id} {_SIGNED}" for word in ("approve", "refuse")]
-        return [*yes_or_no, _answer(question, Answer.ABANDON)]
-    return [_answer(question, answer) for answer in Answer if answer in ALLOWED[question.kind]]
+        yes_or_no = [f"browser-agent {word} {question.id} {signed}" for word in ("approve", "refuse")]
+        return [*yes_or_no, _answer(question, Answer.ABANDON, signed)]
+    return [_answer(question, answer, signed) for answer in Answer if answer in ALLOWED[question.kind]]
 
 
-def _answer(question: QuestionRow, answer: Answer) -> str:
-    values = " [--value NAME=VALUE]..." if answer is Answer.HAPPENED else ""
-    return f"browser-agent answer {question.id} {answer.replace('_', '-')} {_SIGNED}{values}"
+def needs(question: QuestionRow) -> list[str]:
+    """The names of the values that the run needs, if what is asked about has happened."""
+    names: list[str] = json.loads(question.details).get("needs", [])
+    return names
+
+
+def _answer(question: QuestionRow, answer: Answer, signed: str) -> str:
+    values = "".join(f" --value {name}=..." for name in needs(question)) or " [--value NAME=VALUE]..."
+    words = f"browser-agent answer {question.id} {answer.replace('_', '-')} {signed}"
+    return words + (values if answer is Answer.HAPPENED else "")
 
 
 def moment(at: datetime | None) -> str:

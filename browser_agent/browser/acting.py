@@ -18,7 +18,6 @@ from browser_agent.browser.complaints import complaints
 from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.browser.evidence import NoPicture, Picture, capture
 from browser_agent.browser.held import ATTACH_SECONDS, HELPER_ADDRESS
-from browser_agent.browser.witness import Witness
 from browser_agent.wire import SAFE_METHODS
 from observers.evidence import plain_address
 from observers.view import PageView, open_view
@@ -92,10 +91,6 @@ class Acting:
         """Go on with a new page of the same browser: the old one has crashed or was closed."""
         self.page = self._watched(self.context.new_page())
         self.answer_of_post = False
-
-    def witness(self) -> Witness:
-        """A witness of what reaches the page."""
-        return Witness(self.page)
 
     def view(self, clock: Callable[[], datetime], state: Any | None) -> PageView:
         """A read-only view: the page as it stands, and fresh pages with a copy of the session."""

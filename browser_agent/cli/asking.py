@@ -5,7 +5,6 @@ Never says more than the inbox holds. The two words that this project does not u
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -16,10 +15,8 @@ from browser_agent.cli.plain import one_line
 from browser_agent.cli.screen import Screen
 from browser_agent.keeping import OPEN_TASK
 from browser_agent.records import QuestionRow, RunRow
-from browser_agent.states import Answer, QuestionKind
-from browser_agent.store.inbox import ALLOWED
-
-_SIGNED = "--by NAME --reason TEXT"
+from browser_agent.states import QuestionKind
+from browser_agent.telling import commands, needs
 
 
 def put(screen: Screen, question: QuestionRow, more: str = "") -> None:
@@ -43,27 +40,13 @@ def put(screen: Screen, question: QuestionRow, more: str = "") -> None:
         screen.say(f"  Last confirmed: {question.last_confirmed or 'nothing in this run so far'}")
     if question.kind is QuestionKind.OUTCOME:
         screen.say(f"  Earliest safe time to say that it is not there: {_when(question.earliest_safe)}")
-    if needs := _needs(question):
-        screen.say(f"  If it happened, the run needs to know its: {', '.join(needs)}")
+    if names := needs(question):
+        screen.say(f"  If it happened, the run needs to know its: {', '.join(names)}")
     if question.safe_step:
         screen.say(f"  Safe next step: {question.safe_step}")
     screen.say("  To answer:")
     for command in commands(question, more):
         screen.say(f"    {command}", "cyan")
-
-
-def commands(question: QuestionRow, more: str = "") -> list[str]:
-    """The exact commands that answer a question."""
-    signed = f"{_SIGNED} {more}".strip()
-    if question.kind is QuestionKind.ATTEMPTS:
-        return [f"browser-agent resume {question.run_id} {more}".strip(), _answer(question, Answer.ABANDON, signed)]
-    if question.kind is QuestionKind.APPROVAL:
-        return [
-            f"browser-agent approve {question.id} {signed}",
-            f"browser-agent refuse {question.id} {signed}",
-            _answer(question, Answer.ABANDON, signed),
-        ]
-    return [_answer(question, answer, signed) for answer in Answer if answer in ALLOWED[question.kind]]
 
 
 def document(question: QuestionRow, more: str = "") -> dict[str, Any]:
@@ -82,21 +65,6 @@ def keeper_is_dead(run: RunRow, more: str = "") -> str:
 def store_option(path: object, default: object) -> str:
     """What a printed command needs so that it finds the same store."""
     return "" if path == default else f"--store {shlex.quote(str(path))}"
-
-
-def _answer(question: QuestionRow, answer: Answer, signed: str) -> str:
-    values = _values(question) if answer is Answer.HAPPENED else ""
-    return f"browser-agent answer {question.id} {answer.replace('_', '-')} {signed}{values}"
-
-
-def _needs(question: QuestionRow) -> list[str]:
-    """The names of the values that the run needs, if what is asked about has happened."""
-    names: list[str] = json.loads(question.details).get("needs", [])
-    return names
-
-
-def _values(question: QuestionRow) -> str:
-    return "".join(f" --value {name}=..." for name in _needs(question)) or " [--value NAME=VALUE]..."
 
 
 def _calls(data: Mapping[str, Any]) -> list[str]:
