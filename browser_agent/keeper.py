@@ -13,10 +13,11 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from playwright.async_api import async_playwright
+from pydantic import TypeAdapter
 
 from browser_agent import nursing, processes
 from browser_agent.attending import check_attended, interrupts, said_go
@@ -74,7 +75,9 @@ def keep(store: Store, run: str, options: Options | None = None, tell: Tell = la
 def look(store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None) -> Ended:
     """Look once more at what is in doubt, and do nothing else: `keep` with `only_look`."""
     asked = options or Options()
-    return keep(store, run, Options(headed=asked.headed, only_look=True, chromium=asked.chromium), tell)
+    return keep(
+        store, run, replace(asked, only_look=True, kill_at=None, slow_mo_ms=0, pause_before_gesture=False), tell
+    )
 
 
 class _Keeper:
@@ -190,7 +193,8 @@ class _Keeper:
         return how
 
     def _order(self) -> Message:
-        options = {**asdict(self._options), "kill_at": str(self._kill_at) if self._kill_at else None}
+        options = TypeAdapter(Options).dump_python(replace(self._options, kill_at=None), mode="json")
+        options["kill_at"] = str(self._kill_at) if self._kill_at else None
         return {"store": str(self._store.path), "lease": asdict(self._lease), "options": options}
 
     async def _serve(self, reader: asyncio.StreamReader) -> None:
