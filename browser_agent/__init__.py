@@ -6,10 +6,13 @@ and SQLModel are slow to import. Says so plainly where a file of the user's own 
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # a library is silent until somebody wants to hear
 
 if TYPE_CHECKING:
     from browser_agent.errors import (

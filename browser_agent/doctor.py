@@ -53,18 +53,19 @@ class Check:
         return not self.to_do
 
 
-def examine(store_folder: Path | None = None) -> list[Check]:
+def examine(store_folder: Path | None = None, chromium: Path | None = None) -> list[Check]:
     """All checks. Takes a second or two, since it starts a Chromium. Never raises.
 
     Args:
         store_folder: where the store is or will be; the platform's data folder by default.
+        chromium: the Chromium that is to be used; the one that is found by default.
     """
     folder = store_folder or platformdirs.user_data_path("browser-agent")
     return [
         check_python(),
         check_platform(),
         check_playwright(),
-        check_chromium(),
+        check_chromium(chromium),
         check_sqlite(folder),
         check_store_folder(folder),
         check_key(),
@@ -89,12 +90,12 @@ def check_playwright() -> Check:
         return Check("Playwright", "missing", "pip install playwright")
 
 
-def check_chromium() -> Check:
+def check_chromium(wanted: Path | None = None) -> Check:
     """Found, started, asked for its version, ended and seen dead."""
     try:
-        program = find_chromium()
+        program = find_chromium(wanted)
         with tempfile.TemporaryDirectory(prefix="browser-agent-") as folder:
-            chromium = Chromium.start(Path(folder) / "profile")
+            chromium = Chromium.start(Path(folder) / "profile", executable=program)
             try:
                 found = f"{chromium.version} at {program}"
             finally:

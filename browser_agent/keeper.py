@@ -20,6 +20,7 @@ from playwright.async_api import async_playwright
 from pydantic import TypeAdapter
 
 from browser_agent import nursing, processes
+from browser_agent.announcing import Announcer
 from browser_agent.attending import check_attended, interrupts, said_go
 from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.held import driver_answers, without_lost_answers
@@ -65,11 +66,12 @@ def keep(store: Store, run: str, options: Options | None = None, tell: Tell = la
     if store.leases.run(run).task_file == OPEN_TASK:
         raise Misuse(f"Run {run} was opened by other code: open it there again, with its key, and it goes on.")
     check_attended(options or Options())
-    keeper = _Keeper(store, run, options or Options(), tell)
-    if not _loop_runs_here():
-        return asyncio.run(keeper.keep())
-    with ThreadPoolExecutor(1, thread_name_prefix="keeper") as thread:  # a notebook, or Playwright's sync API
-        return thread.submit(lambda: asyncio.run(keeper.keep())).result()
+    with Announcer(store, run, options or Options(), tell) as announcer:
+        keeper = _Keeper(store, run, options or Options(), announcer.tell)
+        if not _loop_runs_here():
+            return asyncio.run(keeper.keep())
+        with ThreadPoolExecutor(1, thread_name_prefix="keeper") as thread:  # a notebook, or Playwright's sync API
+            return thread.submit(lambda: asyncio.run(keeper.keep())).result()
 
 
 def look(store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None) -> Ended:

@@ -103,16 +103,17 @@ class Target:
     title: str
 
 
-def find_chromium() -> Path:
-    """The Chromium to use: the environment's, else Playwright's newest, else the system's.
+def find_chromium(wanted: Path | None = None) -> Path:
+    """The Chromium to use: the one that is wanted, else the environment's, else Playwright's newest, else the system's.
 
     Raises:
-        ChromiumNotFound: there is none, or the environment names something that can't be run.
+        ChromiumNotFound: there is none, or what is wanted or what the environment names can't be run.
     """
-    if named := os.environ.get(ENVIRONMENT_NAME):
+    if named := wanted or os.environ.get(ENVIRONMENT_NAME):
         if os.access(named, os.X_OK) and Path(named).is_file():
             return Path(named)
-        raise ChromiumNotFound(f"{ENVIRONMENT_NAME}={named} can't be run: set it to a Chromium, or unset it")
+        who = "the setting chromium" if wanted else ENVIRONMENT_NAME
+        raise ChromiumNotFound(f"{who}={named} can't be run: set it to a Chromium, or unset it")
     for found in (*_from_playwright(), *_from_system()):
         if os.access(found, os.X_OK):
             return found
@@ -152,7 +153,7 @@ class Chromium:
             ChromiumNotFound: there is none.
             ChromiumDidNotStart: it died or kept silent, or a living one has the profile; none of it is left running.
         """
-        program = executable or find_chromium()
+        program = find_chromium(executable)
         folder = _own_folder(profile)
         if living := processes_of(folder):
             raise ChromiumDidNotStart(f"the profile {folder} is in use by pid {min(p.pid for p in living)}")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from browser_agent.attending import check_attended
 from browser_agent.cli import asking
 from browser_agent.cli.exits import Exit, exit_of
-from browser_agent.cli.opening import AsJson, Desk, StorePath, named_values, open_desk
-from browser_agent.cli.running import Headed, close, document, kept, looked
+from browser_agent.cli.opening import AsJson, Desk, Set, StorePath, named_values, open_desk, resolved
+from browser_agent.cli.running import Headed, close, display, document, kept, looked
 from browser_agent.errors import InOtherHands
 from browser_agent.keeping import Ended, Options
 from browser_agent.records import QuestionRow
@@ -54,7 +54,8 @@ def answer(
         typer.Option("--override", metavar="", help="Say not-happened before the safe time; you take it on yourself."),
     ] = False,
     no_resume: NoResume = False,
-    headed: Headed = False,
+    headed: Headed = None,
+    given: Set = None,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
@@ -67,7 +68,7 @@ def answer(
     """
     word = Answer(said.replace("-", "_"))
     wanted = Said(word, by, reason, named_values(value or [], "a value"), override)
-    return _answer(open_desk(store, as_json), question, wanted, Options(headed=headed), resume=not no_resume)
+    return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
 
 
 def approve(
@@ -76,7 +77,8 @@ def approve(
     by: By,
     reason: Reason,
     no_resume: NoResume = False,
-    headed: Headed = False,
+    headed: Headed = None,
+    given: Set = None,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
@@ -85,7 +87,7 @@ def approve(
     Example:  browser-agent approve q-7k2m9 --by ann --reason "checked against the contract"
     """
     wanted = Said(Answer.APPROVE, by, reason)
-    return _answer(open_desk(store, as_json), question, wanted, Options(headed=headed), resume=not no_resume)
+    return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
 
 
 def refuse(
@@ -94,7 +96,8 @@ def refuse(
     by: By,
     reason: Reason,
     no_resume: NoResume = False,
-    headed: Headed = False,
+    headed: Headed = None,
+    given: Set = None,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
@@ -103,11 +106,15 @@ def refuse(
     Example:  browser-agent refuse q-7k2m9 --by ann --reason "the customer has left"
     """
     wanted = Said(Answer.REFUSE, by, reason)
-    return _answer(open_desk(store, as_json), question, wanted, Options(headed=headed), resume=not no_resume)
+    return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
 
 
-def _answer(desk: Desk, name: str, said: Said, options: Options, *, resume: bool) -> Exit:
-    check_attended(options)  # before an answer is taken that could not be carried out
+def _desk(store: Path | None, as_json: bool, given: list[str] | None, headed: bool | None) -> Desk:
+    return open_desk(store, as_json, using=resolved(given, headed=headed).settings)
+
+
+def _answer(desk: Desk, name: str, said: Said, *, resume: bool) -> Exit:
+    options = display(desk.settings)  # before an answer is taken that could not be carried out
     desk.store.inbox.check(name, said)
     question = desk.store.inbox.question(name)
     seen = _look(desk, question)
