@@ -216,6 +216,10 @@ class Settings(BaseModel):
         )
 
 
+AS_SHIPPED = Settings()
+"""Nobody has said anything."""
+
+
 def shown(name: str, value: Any) -> str:
     """A setting's value for a person; of an address that is told of questions the host only: its path may be a key."""
     if value is None or value in ((), {}):

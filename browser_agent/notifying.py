@@ -11,6 +11,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import signal
 import subprocess
 import urllib.error
 import urllib.request
@@ -29,20 +30,21 @@ class NotTold(Exception):
     """Nobody was told, or it isn't known; the message says why in one line, without the address's path."""
 
 
-def tell(told: Sequence[str], question: Mapping[str, Any]) -> None:
+def tell(told: Sequence[str], question: Mapping[str, Any], seconds: float = TELL_SECONDS) -> None:
     """Tell of a question.
 
     Args:
         told: the command, word by word, or one address.
         question: see `document`.
+        seconds: how long it may take.
 
     Raises:
         NotTold: the command ended otherwise than with 0, the address answered otherwise than 2xx, or it took too long.
     """
     if is_address(told):
-        _post(told[0], question)
+        _post(told[0], question, seconds)
     else:
-        _run(told, question)
+        _run(told, question, seconds)
 
 
 def document(question: QuestionRow, run: RunRow, more: str) -> dict[str, Any]:
@@ -68,26 +70,28 @@ def document(question: QuestionRow, run: RunRow, more: str) -> dict[str, Any]:
     }
 
 
-def _run(command: Sequence[str], question: Mapping[str, Any]) -> None:
+def _run(command: Sequence[str], question: Mapping[str, Any], seconds: float) -> None:
     named = {f"BROWSER_AGENT_QUESTION_{word.upper()}": str(question[word]) for word in ("run", "kind")}
     environment = {**os.environ, **named, "BROWSER_AGENT_QUESTION_ID": str(question["question"])}
     try:
-        ended = subprocess.run(
+        started = subprocess.Popen(
             list(command),
-            input=json.dumps(question).encode(),
             env=environment,
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=TELL_SECONDS,
-            check=False,
             start_new_session=True,  # Ctrl-C is for the keeper alone
         )
-    except subprocess.TimeoutExpired as error:
-        raise NotTold(f"{command[0]} took more than {TELL_SECONDS:g} s and was ended") from error
     except OSError as error:
         raise NotTold(f"{command[0]} could not be started: {error.strerror}") from error
-    if ended.returncode != 0:
-        raise NotTold(f"{command[0]} ended with code {ended.returncode}")
+    try:
+        started.communicate(json.dumps(question).encode(), seconds)
+    except subprocess.TimeoutExpired as error:
+        os.killpg(started.pid, signal.SIGKILL)  # and whatever it has started
+        started.communicate()
+        raise NotTold(f"{command[0]} took more than {seconds:g} s and was ended") from error
+    if started.returncode != 0:
+        raise NotTold(f"{command[0]} ended with code {started.returncode}")
 
 
 class _Stays(urllib.request.HTTPRedirectHandler):
@@ -97,11 +101,11 @@ class _Stays(urllib.request.HTTPRedirectHandler):
         """Follow none."""
 
 
-def _post(address: str, question: Mapping[str, Any]) -> None:
+def _post(address: str, question: Mapping[str, Any], seconds: float) -> None:
     headers = {"Content-Type": "application/json", "User-Agent": "browser-agent"}
     request = urllib.request.Request(address, json.dumps(question).encode(), headers, method="POST")
     try:
-        with urllib.request.build_opener(_Stays).open(request, timeout=TELL_SECONDS):
+        with urllib.request.build_opener(_Stays).open(request, timeout=seconds):
             return
     except urllib.error.HTTPError as error:
         with error:

@@ -174,13 +174,12 @@ def open_run(  # each is optional and has its own name
         tell: called with each event, in words for a person.
 
     Raises:
-        Misuse: the page belongs to a persistent context, in which no fresh page can be opened to look from.
+        Misuse: the page belongs to a persistent context, in which no fresh page can be opened to look from, or to
+            Firefox or WebKit, where nothing can guard it.
         InOtherHands: the key belongs to other work, or a living process has the run.
         NotAllowed: the run of that key has ended for good.
     """
-    browser = page.context.browser
-    if browser is None:
-        raise Misuse("An open run needs a page of `browser.new_context()`: a persistent context can't open fresh ones.")
+    browser = _browser_of(page)
     known = {each.name: each for each in (*sites, *([site] if site is not None else []))}
     using = load()
     path = store_path(Path(store) if store is not None else None, using)
@@ -200,6 +199,18 @@ def open_run(  # each is optional and has its own name
                 run.end()
         finally:
             attempt.close()
+
+
+def _browser_of(page: Page) -> Browser:
+    browser = page.context.browser
+    if browser is None:
+        raise Misuse("An open run needs a page of `browser.new_context()`: a persistent context can't open fresh ones.")
+    if (kind := browser.browser_type.name) != "chromium":
+        raise Misuse(
+            f"An open run needs a page of Chromium, not of {kind}: there a page can neither be guarded nor carried on "
+            "after an interruption. Nothing was made."
+        )
+    return browser
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import typer
 from browser_agent.cli import asking
 from browser_agent.cli.exits import Exit, exit_of
 from browser_agent.cli.opening import AsJson, Desk, Set, StorePath, named_values, open_desk, resolved
-from browser_agent.cli.running import Headed, close, display, document, kept, looked
+from browser_agent.cli.running import Headed, close, display, document, kept, looked, say_refused
 from browser_agent.errors import InOtherHands
 from browser_agent.keeping import Ended, Options
 from browser_agent.records import QuestionRow
@@ -135,11 +135,9 @@ def _answer(desk: Desk, name: str, said: Said, *, resume: bool) -> Exit:
             "ended": document(desk, ended) if ended else None,
         }
     )
-    code = _close(desk, question, ended, given_up=given_up)
-    if said.answer is Answer.REFUSE:
-        refused = len(json.loads(question.details).get("calls", ()))
-        desk.screen.say(f"{refused} {'call was' if refused == 1 else 'calls were'} refused and NOT made.", "yellow")
-    return code
+    if said.answer is Answer.REFUSE and ended is None:  # else it is said with all that were refused in the run
+        say_refused(desk, len(json.loads(question.details).get("calls", ())))
+    return _close(desk, question, ended, given_up=given_up)
 
 
 def _look(desk: Desk, question: QuestionRow) -> Ended | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +17,7 @@ from browser_agent.keeping import Ended, KillAt, Options
 from browser_agent.records import RunRow
 from browser_agent.settings import Settings
 from browser_agent.starting import submit
-from browser_agent.states import Point, RunState, Victim
+from browser_agent.states import Answer, Point, RunState, Victim
 from browser_agent.tasks import Task, load_task, parse_arguments
 
 Headed = Annotated[bool | None, typer.Option("--headed", metavar="", help="Show the browser.")]
@@ -210,6 +211,7 @@ def document(desk: Desk, ended: Ended) -> dict[str, Any]:
         "result": plain.loaded(ended.result),
         "attempts": ended.attempts,
         "questions": questions,
+        "refused_calls": _refused_calls(desk, ended.run),
         "exit": int(exit_of(ended.state)),
         "next": _next(desk, ended),
     }
@@ -223,10 +225,22 @@ def close(desk: Desk, ended: Ended) -> None:
     )
     if ended.result is not None and ended.result != "null":
         desk.screen.say(f"Result: {ended.result}")
+    say_refused(desk, _refused_calls(desk, ended.run))
     for question in ended.questions:
         asking.put(desk.screen, desk.store.inbox.question(question), desk.more)
     if (command := _next(desk, ended)) and not ended.questions:
         desk.screen.say(f"To go on: {command}", "cyan")
+
+
+def say_refused(desk: Desk, calls: int) -> None:
+    """How many calls a person has refused in this run; nothing if none."""
+    if calls:
+        desk.screen.say(f"{calls} {'call was' if calls == 1 else 'calls were'} refused and NOT made.", "yellow")
+
+
+def _refused_calls(desk: Desk, run: str) -> int:
+    refused = (row for row in desk.store.inbox.questions(run) if row.answer is Answer.REFUSE)
+    return sum(len(json.loads(row.details).get("calls", ())) for row in refused)
 
 
 def _next(desk: Desk, ended: Ended) -> str | None:

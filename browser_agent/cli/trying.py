@@ -41,7 +41,7 @@ def doctor(
     path = settings.store_path(store, using)
     if install:
         install_chromium()
-    checks = examine(path.expanduser().absolute().parent, using.chromium)
+    checks = examine(path.expanduser().absolute().parent, using)
     typer.echo(json_of(checks) if as_json else as_lines(checks))
     return Exit.FINISHED if all(check.well for check in checks) else Exit.RAISED
 

@@ -133,3 +133,13 @@ def test_an_answer_without_name_or_to_no_question_is_misuse(cli: Cli, keeper: Ke
     assert cli("answer", question, "happened", "--by", " ", "--reason", "seen").code == 2
     assert "No question 'q-x'" in cli("answer", "q-x", "happened", "--by", "ann", "--reason", "seen").err
     assert answered(store, question)[0] is QuestionState.OPEN
+
+
+def test_a_later_resume_says_again_how_many_calls_were_refused(cli: Cli, keeper: Keeper, store: Store) -> None:
+    calls = [{"step": "email", "arguments": "{}", "words": f"email({number})"} for number in range(2)]
+    question = waiting(store, QuestionKind.APPROVAL, details={"calls": calls})
+    words = ("refuse", question, "--by", "ann", "--reason", "not wanted", "--no-resume")
+    assert cli(*words).out.count("2 calls were refused and NOT made.") == 1
+    for _ in range(2):  # the second one finds it ended
+        assert cli("resume", "last").out.count("2 calls were refused and NOT made.") == 1
+    assert cli("resume", "last", "--json").document["refused_calls"] == 2
