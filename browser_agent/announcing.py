@@ -1,4 +1,4 @@
-"""What is said while a run is kept goes out by one door: to the log, to whoever is told of questions, to the watcher.
+"""What is said while a run is kept goes out by one door: to the log, to spans, to a person far off, to the watcher.
 
 Each question is told of once: that it was told stands with the question, so that a resume doesn't tell of it again;
 what could not be told is tried again by the next keeper. Knows nothing of processes and browsers. What may never
@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Self
 
-from browser_agent import logs, notifying
+from browser_agent import logs, notifying, spans
 from browser_agent.errors import Misuse
 from browser_agent.keeping import Event, Options, Tell
 from browser_agent.store import Store
@@ -43,6 +43,7 @@ class Announcer:
             self._begin(event.details["question"])
 
     def __enter__(self) -> Self:
+        self._began = self._store.clock.now()
         return self
 
     def __exit__(self, raised: type[BaseException] | None, *_: object) -> None:
@@ -57,6 +58,14 @@ class Announcer:
                     self.tell(Event("notification", trouble, self._run, self._attempt))
         finally:
             self._thread.shutdown()
+        if ours:
+            self._trace()
+
+    def _trace(self) -> None:
+        try:
+            spans.trace(self._store, self._run, self._began)
+        except Exception:  # whatever an exporter or a tracer raises, the run has ended as it has
+            logs.LOGGER.exception("the spans of run %s could not be written", self._run)
 
     def _begin(self, question: str) -> None:
         if self._told and question not in self._telling:

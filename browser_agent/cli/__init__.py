@@ -35,7 +35,8 @@ def _browser_agent(
 ) -> None:
     """Browser tasks that change something in the world, interrupted and resumed without doing it twice or losing it.
 
-    Start with `browser-agent demo`, then `browser-agent run FILE`. `browser-agent inbox` holds what waits for you.
+    Start with `browser-agent demo`, then `browser-agent run FILE`. `browser-agent inbox` holds what waits for you,
+    and `browser-agent config` shows what is set.
     """
     if show_version:
         typer.echo(version("browser-agent"))
