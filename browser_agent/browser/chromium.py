@@ -112,7 +112,7 @@ def find_chromium(wanted: Path | None = None) -> Path:
     if named := wanted or os.environ.get(ENVIRONMENT_NAME):
         if os.access(named, os.X_OK) and Path(named).is_file():
             return Path(named)
-        who = "the setting chromium" if wanted else ENVIRONMENT_NAME
+        who = ENVIRONMENT_NAME if str(named) == os.environ.get(ENVIRONMENT_NAME) else "the setting chromium"
         raise ChromiumNotFound(f"{who}={named} can't be run: set it to a Chromium, or unset it")
     for found in (*_from_playwright(), *_from_system()):
         if os.access(found, os.X_OK):

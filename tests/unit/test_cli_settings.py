@@ -122,6 +122,16 @@ def test_pictures_lie_where_it_is_set_and_are_found_by_whoever_opens_the_store(
     assert f"lie in {elsewhere} already" in said.err
 
 
+def test_one_setting_is_explained(cli: Cli, folder: Path) -> None:
+    (folder / settings.FILE_NAME).write_text('viewport = "900x700"\n[sites.books]\nurl = "http://x"')
+    said = cli("config", "viewport").out
+    assert "width and height of a page in pixels" in said
+    assert f"viewport = 900x700  ({folder / settings.FILE_NAME})" in said
+    assert "BROWSER_AGENT_VIEWPORT=..." in said
+    assert cli("config", "sites", "--json").document[0]["value"] == "http://x"
+    assert "did you mean viewport?" in cli("config", "view-port").err
+
+
 # what is refused
 
 
