@@ -37,7 +37,6 @@ from browser_agent.never_run import raise_if_dropped
 from browser_agent.records import GestureRow, QuestionRow, StepRow
 from browser_agent.recovery import Recovery, UnknownKind, by_person, case_of, last_confirmed
 from browser_agent.replay import Replay
-from browser_agent.rules import approval_holds
 from browser_agent.sends import matches_request
 from browser_agent.states import (
     MADE_GESTURE_STATES,
@@ -308,8 +307,7 @@ class Run:
         self._asked_before[same] += 1
         for question in self._attempt.store.inbox.questions(self.id):
             if question.kind is QuestionKind.APPROVAL and json.loads(question.details).get("bound") == bound:
-                now, seconds = self._attempt.clock.now(), self._attempt.options.approval_seconds
-                if question.answer is Answer.APPROVE and approval_holds(question.ended_at, now, seconds):
+                if question.answer is Answer.APPROVE:
                     return calls
                 if question.answer is Answer.REFUSE:
                     return []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
 from enum import StrEnum
 from typing import assert_never
 
@@ -147,14 +146,3 @@ def never_sent(report: WireReport) -> WireFact | None:
     if fact is None or len(report.released) != 1 or fact.status is not None or fact.error is None:
         return None
     return fact if fact.error.startswith(NEVER_SENT_ERRORS) else None
-
-
-def approval_holds(given: datetime | None, now: datetime, seconds: float | None) -> bool:
-    """Whether an approval still holds that long after it was given; one that doesn't is asked for anew.
-
-    Args:
-        given: when it was given.
-        now: the time.
-        seconds: how long one holds; None = always.
-    """
-    return seconds is None or (given is not None and (now - given).total_seconds() <= seconds)

@@ -1,13 +1,12 @@
 """What may be concluded from what was seen, each row as a fact."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
 from browser_agent.rules import (
     Move,
     acceptance,
-    approval_holds,
     never_sent,
     next_move,
     nothing_left,
@@ -231,12 +230,3 @@ def test_a_stored_report_tells_what_was_sent_again_whatever_its_age() -> None:
     words = "the browser sent POST http://books.example/invoices again by itself (net::ERR_EMPTY_RESPONSE)"
     assert restarts_in_words(report.model_dump_json()) == [words]
     assert restarts_in_words(None) == restarts_in_words('{"armed": true}') == []
-
-
-@pytest.mark.parametrize(
-    ("age", "seconds", "holds"),
-    [(0, None, True), (9e9, None, True), (60, 60, True), (61, 60, False), (None, 60, False)],
-)
-def test_an_approval_holds_as_long_as_is_declared(age: float | None, seconds: float | None, holds: bool) -> None:
-    given = NOW - timedelta(seconds=min(age, 1e9)) if age is not None else None
-    assert approval_holds(given, NOW, seconds) is holds
