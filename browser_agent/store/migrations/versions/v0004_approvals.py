@@ -39,11 +39,12 @@ def upgrade() -> None:
 
 def _carry_over(approval: sa.Table) -> None:
     """What was answered before: a yes or a no to all calls of the question. Calls had no version then: it was 1."""
-    asked = "SELECT id, run_id, details, answer, by, ended_at FROM question WHERE kind = 'approval'"
-    moment = sa.Column("ended_at", sa.DateTime(timezone=True))
-    for row in (
-        op.get_bind().execute(sa.text(f"{asked} AND answer IN ('approve', 'refuse')").columns(moment)).mappings()
-    ):
+    names = ("id", "run_id", "kind", "details", "answer", "by")
+    question = sa.table(
+        "question", *(sa.column(name) for name in names), sa.column("ended_at", sa.DateTime(timezone=True))
+    )
+    answered = sa.select(question).where(question.c.kind == "approval", question.c.answer.in_(["approve", "refuse"]))
+    for row in op.get_bind().execute(answered).mappings():
         for position, call in enumerate(json.loads(row["details"]).get("calls", ())):
             op.execute(
                 approval.insert().values(
