@@ -140,7 +140,7 @@ class Settings(BaseModel):
     slow_mo: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=0, description="milliseconds to wait before every page call"
     )
-    netlog: bool = Field(default=False, description="note each write that Chromium sends again by itself")
+    netlog: bool = Field(default=True, description="note each write that Chromium sends again by itself")
     locale: Annotated[str, AfterValidator(_checked_locale)] | None = Field(
         default=None, description="language and country of the browser, such as de-DE"
     )
@@ -164,8 +164,8 @@ class Settings(BaseModel):
         default=10, description="seconds that a gesture waits for its control, if it does not say so itself"
     )
     look_timeout: Seconds = Field(default=8, description="seconds that one look at one page may take")
-    approval_timeout: Seconds | None = Field(
-        default=None, description="seconds that an approval holds after it was given; for ever if not set"
+    approval_timeout: Seconds = Field(
+        default=24 * 3600, description="seconds that an approval may be used, if its task does not say so itself"
     )
     keep_looking: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=60, description="seconds that an open question looks again by itself"

@@ -22,6 +22,7 @@ from playwright.sync_api import Browser, Error, Page
 
 from browser_agent.announcing import Announcer
 from browser_agent.attempt import Attempt
+from browser_agent.attending import own_user
 from browser_agent.browser.acting import Acting
 from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.browser.guard import Guard
@@ -186,7 +187,7 @@ def open_run(  # each is optional and has its own name
     link_evidence(path, using)
     with Store(path) as opened:
         row = opened.leases.submit(
-            task_file=OPEN_TASK, task_name=OPEN_TASK, arguments="{}", sites=_frozen(known), key=key
+            task_file=OPEN_TASK, task_name=OPEN_TASK, arguments="{}", sites=_frozen(known), key=key, by=own_user()
         )
         lease = take_over(opened, row.id, last_attempt(opened, row.id))
         announcer = Announcer(opened, row.id, using.options(), tell)

@@ -80,6 +80,7 @@ class Step(Generic[P, T]):
         self.again = maker.again
         self.refusals = maker.refusals
         self.preparation = maker.preparation
+        self.approval = maker.approval
         self.where = place(fn)
         self.signature = signature.replace(parameters=list(signature.parameters.values())[1:])
         self.__doc__ = fn.__doc__
@@ -113,6 +114,11 @@ class Step(Generic[P, T]):
 
     def __str__(self) -> str:
         return f"The step {self.name} ({self.where})"
+
+    @property
+    def identity(self) -> str:
+        """Its name and version: what a bookmark and an approval name it by."""
+        return f"{self.name}@{self.version}"
 
     @cached_property
     def returns(self) -> Returns:
@@ -208,6 +214,7 @@ class StepMaker:
     again: further gestures after a proven absence, before a person is asked.
     refusals: further gestures after a refusal, before it is raised to the script.
     preparation: "repeatable" if writes while the page is prepared may be repeated.
+    approval: a person must say yes to each gesture of it, by `run.approve` or when it is asked for.
     """
 
     site: Site | None = None
@@ -216,6 +223,7 @@ class StepMaker:
     again: int = 1
     refusals: int = 3
     preparation: Preparation = "marked"
+    approval: bool = False
 
     @overload
     def __call__(self, fn: Callable[Concatenate[Page, P], Gesture[T] | Done[T]], /) -> Step[P, T]: ...
@@ -234,6 +242,7 @@ class StepMaker:
         again: int = 1,
         refusals: int = 3,
         preparation: Preparation = "marked",
+        approval: bool = False,
     ) -> StepMaker: ...
     def __call__(self, fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         """Make a `Step` of a function.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,10 +14,10 @@ from browser_agent.cli.exits import Exit, exit_of
 from browser_agent.cli.opening import AsJson, Desk, RunId, Set, StorePath, named_values, open_desk, resolved
 from browser_agent.errors import InOtherHands, Misuse
 from browser_agent.keeping import Ended, KillAt, Options
-from browser_agent.records import RunRow
+from browser_agent.records import QuestionRow, RunRow
 from browser_agent.settings import Settings
 from browser_agent.starting import submit
-from browser_agent.states import Answer, Point, RunState, Victim
+from browser_agent.states import Point, RunState, Victim
 from browser_agent.tasks import Task, load_task, parse_arguments
 
 Headed = Annotated[bool | None, typer.Option("--headed", metavar="", help="Show the browser.")]
@@ -43,10 +43,10 @@ KeepLooking = Annotated[
 Netlog = Annotated[
     bool | None,
     typer.Option(
-        "--netlog",
+        "--netlog/--no-netlog",
         metavar="",
-        help="Note each write that Chromium sends again by itself. Costs reading some 3 MB a minute, never on disk, "
-        "which hold full addresses; only restarts are kept, without their query.",
+        help="Read Chromium's network log and note each write that it sends again by itself, which no guard prevents "
+        "in all cases. The log stays in memory; only restarts are kept, without their query.",
     ),
 ]
 LogLevel = Annotated[
@@ -211,7 +211,7 @@ def document(desk: Desk, ended: Ended) -> dict[str, Any]:
         "result": plain.loaded(ended.result),
         "attempts": ended.attempts,
         "questions": questions,
-        "refused_calls": _refused_calls(desk, ended.run),
+        "refused_calls": refused_calls(desk, desk.store.inbox.questions(ended.run)),
         "exit": int(exit_of(ended.state)),
         "next": _next(desk, ended),
     }
@@ -225,7 +225,7 @@ def close(desk: Desk, ended: Ended) -> None:
     )
     if ended.result is not None and ended.result != "null":
         desk.screen.say(f"Result: {ended.result}")
-    say_refused(desk, _refused_calls(desk, ended.run))
+    say_refused(desk, refused_calls(desk, desk.store.inbox.questions(ended.run)))
     for question in ended.questions:
         asking.put(desk.screen, desk.store.inbox.question(question), desk.more)
     if (command := _next(desk, ended)) and not ended.questions:
@@ -238,9 +238,10 @@ def say_refused(desk: Desk, calls: int) -> None:
         desk.screen.say(f"{calls} {'call was' if calls == 1 else 'calls were'} refused and NOT made.", "yellow")
 
 
-def _refused_calls(desk: Desk, run: str) -> int:
-    refused = (row for row in desk.store.inbox.questions(run) if row.answer is Answer.REFUSE)
-    return sum(len(json.loads(row.details).get("calls", ())) for row in refused)
+def refused_calls(desk: Desk, questions: Iterable[QuestionRow]) -> int:
+    """How many calls a person has refused in answer to these questions, by a no or by a yes to others."""
+    said = (call for question in questions for call in desk.store.approvals.of_question(question.id))
+    return sum(not call.approved for call in said)
 
 
 def _next(desk: Desk, ended: Ended) -> str | None:

@@ -141,14 +141,3 @@ def test_an_answer_that_the_contract_does_not_name_leaves_a_question(world: Worl
     assert (world.outcomes(run), world.invoices("R-1")) == (["asked"], ["INV-1"])
     told = json.loads(world.store.inbox.questions(run)[0].reasons)
     assert "the site answered POST /invoices with 502; an answer alone proves nothing here" in told
-
-
-def test_what_no_guard_prevents_is_seen_in_the_network_log_counted_and_put_to_a_person(world: World) -> None:
-    world.to_books.fault("status_after_commit", code=421)
-    run = world.submit("post_one", reference="R-1", by="fetch")
-    ended = world.keep(run, netlog=True)
-    assert world.invoices("R-1") == ["INV-1", "INV-2"], "a request answered with 421 is not sent again any more"
-    assert (ended.state, world.outcomes(run)) == (RunState.WAITING, ["asked"])
-    question = world.store.inbox.question(ended.questions[0])
-    assert "2" in question.reasons and "again by itself" in question.reasons
-    assert world.store.journal.gestures(run)[0].guarded

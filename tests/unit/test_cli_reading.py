@@ -47,7 +47,7 @@ def test_an_approval_shows_every_argument_of_every_call(cli: Cli, store: Store) 
     assert "Exactly these would be made" in said
     assert f'email_invoice {{"to":"{"a" * 400}@example"}}' in said
     waiting(store, QuestionKind.APPROVAL, details={"calls": [{**calls[0], "words": "email_invoice(to='a@example')"}]})
-    assert "- email_invoice(to='a@example')\n" in cli("inbox").out
+    assert "1. email_invoice(to='a@example')\n" in cli("inbox").out
 
 
 @pytest.mark.parametrize("kind", QuestionKind)

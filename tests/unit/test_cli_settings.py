@@ -55,11 +55,11 @@ def test_the_store_is_the_one_that_is_named_or_set_or_your_own(folder: Path) -> 
 
 
 def test_a_flag_of_a_command_wins_over_all(cli: Cli, keeper: Keeper, folder: Path) -> None:
-    (folder / settings.FILE_NAME).write_text('store = "file.db"\nkeep_looking = 9\nslow_mo = 5\nnetlog = true')
+    (folder / settings.FILE_NAME).write_text('store = "file.db"\nkeep_looking = 9\nslow_mo = 5\nnetlog = false')
     words = "run invoices.py day=2026-11-30 --slow-mo 0 --set slow_mo=9 --set locale=de-DE"
     assert cli(*words.split()).code == 0
     kept = keeper.options[0]
-    assert (kept.slow_mo_ms, kept.keep_looking_seconds, kept.netlog) == (0, 9, True)
+    assert (kept.slow_mo_ms, kept.keep_looking_seconds, kept.netlog) == (0, 9, False)
     assert kept.appearance.locale == "de-DE"
     assert (folder / "file.db").exists()
 
@@ -79,7 +79,7 @@ SAID = {
     "chromium_arguments": "--mute-audio --disable-features=Foo",
     "headed": "true",
     "slow_mo": "5",
-    "netlog": "yes",
+    "netlog": "no",
     "locale": "de-DE",
     "time_zone": "Europe/Berlin",
     "viewport": "900x700",
