@@ -216,7 +216,8 @@ class Run:
             return call.step.adapter.validate_python(None)
         assert isinstance(prepared, Gesture)
         ordinal = len(self._attempt.store.journal.gestures(self.id)) + 1
-        return Making(self._attempt, row, call.step.site, earlier, ordinal, approval).make(prepared)
+        reverse = call.step.reverse.name if call.step.reverse is not None else None
+        return Making(self._attempt, row, call.step.site, earlier, ordinal, approval, reverse).make(prepared)
 
     def _proven(self, call: StepCall[T], row: StepRow, gesture: GestureRow) -> T:
         """The step's value from what was proven; a person is asked for a value that does not fit."""

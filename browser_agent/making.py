@@ -52,6 +52,7 @@ class Making:
         earlier: the step's gestures so far, all settled.
         ordinal: which gesture of the run it is, from 1.
         approval: the id of the yes that it is made on; None where none is needed.
+        reverse: the name of the step that can take it back, if there is one.
     """
 
     attempt: Attempt
@@ -60,6 +61,7 @@ class Making:
     earlier: Sequence[GestureRow]
     ordinal: int
     approval: str | None = None
+    reverse: str | None = None
 
     def make(self, gesture: Gesture[Any]) -> GestureRow:
         """Make the gesture and settle it.
@@ -116,6 +118,7 @@ class Making:
             baseline=BASELINE.dump_json(baseline).decode(),
             before=picture.kept if isinstance(picture, Picture) else None,
             target_box=json.dumps(box) if box else None,
+            reverse=self.reverse,
         )
         self.attempt.reach(Point.BEFORE_INTENT, self.ordinal)
         row = self.attempt.store.journal.intend(self.attempt.lease, self.step, len(self.earlier) + 1, intent)

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from browser_agent.cli import answering, configuring, reading, running, trying
+from browser_agent.cli import answering, configuring, reading, reversing, running, trying
 from browser_agent.cli.exits import WORDS, Exit
 from browser_agent.cli.opening import told
 
@@ -47,6 +47,7 @@ _COMMANDS: tuple[Callable[..., Exit], ...] = (
     *(running.run, running.resume),
     *(reading.runs, reading.show, reading.inbox),
     *(answering.answer, answering.approve, answering.refuse),
+    reversing.reverse,
     reading.report,
     *(configuring.config, trying.key, trying.doctor, trying.demo),
 )

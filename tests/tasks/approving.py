@@ -22,7 +22,10 @@ def post(page: Page, reference: str) -> Gesture[Posted]:
     )
 
 
-careful = step(approval=True, site=books, name="post_carefully")(post.fn)
+@step(site=books, approval=True)
+def careful(page: Page, reference: str) -> Gesture[Posted]:
+    """Post an invoice, which needs a yes."""
+    return post.prepare(page, reference)
 
 
 @task(sites=[books])
