@@ -19,6 +19,7 @@ store = "runs.db"
 locale = "de-DE"
 time_zone = "Asia/Tokyo"
 viewport = "900x700"
+page_timeout = 1.5
 on_question = [{json.dumps(sys.executable)}, "-c", {json.dumps(NOTE)}]
 log_file = "run.log"
 log_format = "json"
@@ -55,7 +56,10 @@ def test_the_file_of_a_folder_reaches_the_page_and_a_person_once(tmp_path: Path)
         refuse = ("refuse", told["question"], "--by", "ann", "--reason", "not wanted")
         code, ended = command(tmp_path, *refuse)
         assert (code, books.invoices) == (0, [])
-    seen = {"language": "de-DE", "number": "1.234,5", "zone": "Asia/Tokyo", "width": 900, "height": 700}
+    seen = {
+        **{"language": "de-DE", "number": "1.234,5", "zone": "Asia/Tokyo", "width": 900, "height": 700},
+        "gave_up": "Locator.wait_for: Timeout 1500ms exceeded.",
+    }
     document = ended["ended"]
     assert isinstance(document, dict)
     assert (document["result"], document["refused_calls"]) == (seen, 1)

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from playwright.async_api import Page, async_playwright
+from playwright.sync_api import Browser
+from playwright.sync_api import Page as SyncPage
 
 from browser_agent.appearance import LOOK_HEIGHT, Appearance
+from browser_agent.browser.acting import Acting
 from browser_agent.browser.held import HeldBrowser
+from browser_agent.clock import SystemClock
+from observers.reading import LookFailed
 
 WISHED = Appearance(locale="de-DE", time_zone="Asia/Tokyo", viewport=(900, 700))
 SEEN = """() => ({
@@ -115,3 +123,24 @@ def test_every_page_goes_by_the_proxy(tmp_path: Path, echo: Any) -> None:
 def test_without_a_wish_nothing_is_said_to_chromium() -> None:
     plain = Appearance()
     assert (plain.arguments, plain.environment, plain.preferences, plain.context_options) == ((), {}, {}, {})
+
+
+def test_an_observer_looks_as_the_page_appears_and_no_longer_than_is_set(
+    attached: Browser, page: SyncPage, echo: Any
+) -> None:
+    acting = Acting(attached, page, lambda content, media: "")
+    acting.fresh, acting.look_seconds = WISHED.context_options, 0.5
+    with socket.create_server(("127.0.0.1", 0)) as silent, acting.view(SystemClock().now, None) as view:
+        assert view.open(echo[0]).text == "de-DE"
+        began = time.monotonic()
+        with pytest.raises(LookFailed, match="Timeout 500ms"):
+            view.open(f"http://127.0.0.1:{silent.getsockname()[1]}/")
+        assert time.monotonic() - began < Acting(attached, page, lambda content, media: "").look_seconds
+
+
+def test_features_that_are_disabled_are_added_to_ours(start_chromium: Any) -> None:
+    chromium = start_chromium(extra=("--disable-features=Foo,Bar", "--mute-audio"))
+    line = psutil.Process(chromium.process.pid).cmdline()
+    (disabled,) = [argument for argument in line if argument.startswith("--disable-features=")]
+    assert disabled.endswith(",Foo,Bar") and "Translate" in disabled
+    assert "--mute-audio" in line

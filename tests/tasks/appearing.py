@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, TimeoutError
 
 from browser_agent import Click, ConfirmationText, Gesture, Run, Site, step, task
 
@@ -19,6 +19,10 @@ def look_at_itself(page: Page) -> dict[str, Any]:
     """How a page of the run sees its own browser."""
     page.goto(books / "shipments")
     found: dict[str, Any] = page.evaluate(SEEN)
+    try:
+        page.get_by_text("nowhere").wait_for()
+    except TimeoutError as error:
+        found["gave_up"] = error.message.splitlines()[0]
     return found
 
 
