@@ -1,6 +1,9 @@
 """Answers lost on the road, browsers and drivers that die: nothing is renamed, nothing is made twice."""
 
 import json
+import sqlite3
+from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -141,3 +144,31 @@ def test_an_answer_that_the_contract_does_not_name_leaves_a_question(world: Worl
     assert (world.outcomes(run), world.invoices("R-1")) == (["asked"], ["INV-1"])
     told = json.loads(world.store.inbox.questions(run)[0].reasons)
     assert "the site answered POST /invoices with 502; an answer alone proves nothing here" in told
+
+
+class Locked:
+    """Another process holds the store's write lock, from the moment that a gesture is dispatched, for some seconds."""
+
+    def __init__(self, path: Path, seconds: float) -> None:
+        self._path, self._seconds = path, seconds
+        self.held = 0
+
+    def tell(self, event: Event) -> None:
+        """Called with each event of the run, from the keeper's thread."""
+        if event.kind == "dispatching":
+            connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+            connection.execute("BEGIN IMMEDIATE")
+            Timer(self._seconds, self._free, [connection]).start()
+            self.held += 1
+
+    def _free(self, connection: sqlite3.Connection) -> None:
+        connection.execute("ROLLBACK")
+        connection.close()
+
+
+def test_a_database_that_is_locked_while_a_gesture_is_settled_loses_and_doubles_nothing(world: World) -> None:
+    locked = Locked(world.store.path, 8.0)
+    run = world.submit("post_one", reference="R-1")
+    ended = world.keep(run, tell=locked.tell)
+    assert locked.held == 1
+    assert (ended.state, world.outcomes(run), world.invoices("R-1")) == (RunState.FINISHED, ["happened"], ["INV-1"])
