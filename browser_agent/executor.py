@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from browser_agent.attempt import Attempt
-from browser_agent.consent import VALID, Consents
+from browser_agent.consent import Consents
 from browser_agent.errors import (
     Fact,
     KeeperGone,
@@ -87,7 +87,7 @@ class Run:
         call.take()
         return self._latched(lambda: self._step(call, key))
 
-    def approve(self, words: str, calls: Sequence[StepCall[T]], *, valid: timedelta = VALID) -> list[StepCall[T]]:
+    def approve(self, words: str, calls: Sequence[StepCall[T]], *, valid: timedelta | None = None) -> list[StepCall[T]]:
         """Ask a person whether these calls may be made; hand back the approved ones.
 
         Each yes is bound to its step, its arguments and ONE gesture. A call that was refused, or whose yes has run out,
@@ -96,7 +96,8 @@ class Run:
         Args:
             words: the question.
             calls: what is to be approved, with its arguments. None = nothing is asked.
-            valid: how long after the answer a yes may be used; the answering person may say otherwise.
+            valid: how long after the answer a yes may be used; as the run's options say by default (24 hours). The
+                answering person may say otherwise.
 
         Raises:
             WaitingForPerson: nobody has answered yet; a resume goes on from the answer.

@@ -177,8 +177,9 @@ class Making:
 
     def _dispatch(self, gesture: Gesture[Any], case: Case, row: GestureRow) -> GestureRow:
         attempt = self.attempt
+        patience = gesture.patience(attempt.options.gesture_seconds)
         try:
-            gesture.wait_actionable(gesture.timeout * 1000)
+            gesture.wait_actionable(patience * 1000)
         except Refused as refused:
             return self._refuse(row, refused.args[0])
         if attempt.options.pause_before_gesture:
@@ -196,7 +197,7 @@ class Making:
         attempt.tell("dispatching", gesture.intent, gesture=row.id)
         log = None
         try:
-            gesture.make(min(gesture.timeout, INPUT_SECONDS) * 1000)
+            gesture.make(min(patience, INPUT_SECONDS) * 1000)
         except Refused as refused:  # by the kind itself, before it touched the page
             return self._refuse(row, refused.args[0])
         except Error as error:
