@@ -363,7 +363,7 @@ def state_after(stop: Stop) -> RunState | None:
 
 
 _NOTHING: Any = None
-_ASKED_ANEW = (QuestionKind.ATTEMPTS, QuestionKind.TASK_CHANGED)
+_ASKED_ANEW = (QuestionKind.ATTEMPTS, QuestionKind.TASK_CHANGED, QuestionKind.SIGNED_OUT)
 
 
 def _identity(call: StepCall[Any]) -> str:

@@ -106,8 +106,10 @@ def commands(question: QuestionRow, more: str = "") -> list[str]:
         more: options that each command needs as well, such as `--store PATH`.
     """
     signed = f"{_SIGNED} {more}".strip()
-    if question.kind is QuestionKind.ATTEMPTS:
-        return [f"browser-agent resume {question.run_id} {more}".strip(), _answer(question, Answer.ABANDON, signed)]
+    if question.kind in (QuestionKind.ATTEMPTS, QuestionKind.SIGNED_OUT):
+        first = [f"{command} {more}".strip() for command in json.loads(question.details).get("commands", ())]
+        resume = f"browser-agent resume {question.run_id} {more}".strip()
+        return [*first, resume, _answer(question, Answer.ABANDON, signed)]
     if question.kind is QuestionKind.APPROVAL:
         yes_or_no = [f"browser-agent {word} {question.id} {signed}" for word in ("approve", "refuse")]
         return [*yes_or_no, _answer(question, Answer.ABANDON, signed)]

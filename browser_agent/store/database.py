@@ -21,7 +21,7 @@ from sqlmodel import Session
 
 from browser_agent.errors import StoreUnusable
 
-SCHEMA = "0002"
+SCHEMA = "0003"
 """The newest migration; a test keeps it equal to the last file in `migrations/versions`."""
 
 BUSY_SECONDS = 30.0
