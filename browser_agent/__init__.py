@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from browser_agent.executor import Run
     from browser_agent.gestures import Accept, Done, Gesture
     from browser_agent.kinds import Check, Click, Press, Select, Upload
+    from browser_agent.logins import Login, login
     from browser_agent.open_run import OpenRun, open_run
     from browser_agent.steps import Step, StepCall, step
     from browser_agent.tasks import Task, task
@@ -53,6 +54,7 @@ __all__ = [
     "Gesture",
     "InOtherHands",
     "KeeperGone",
+    "Login",
     "Misuse",
     "NeverRun",
     "NotAllowed",
@@ -85,6 +87,7 @@ __all__ = [
     "WaitingForPerson",
     "WrongArguments",
     "WrongTask",
+    "login",
     "open_run",
     "step",
     "task",
@@ -95,6 +98,7 @@ _HOMES = {
     "browser_agent.executor": "Run",
     "browser_agent.gestures": "Accept Done Gesture",
     "browser_agent.kinds": "Check Click Press Select Upload",
+    "browser_agent.logins": "Login login",
     "browser_agent.open_run": "OpenRun open_run",
     "browser_agent.steps": "Step StepCall step",
     "browser_agent.tasks": "Task task",

@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import ValidationError
@@ -38,6 +39,7 @@ from browser_agent.records import GestureRow, QuestionRow, StepRow
 from browser_agent.recovery import Recovery, UnknownKind, by_person, case_of, last_confirmed
 from browser_agent.replay import Replay
 from browser_agent.sends import matches_request
+from browser_agent.signing_in import prepared, signed_in
 from browser_agent.states import (
     MADE_GESTURE_STATES,
     OPEN_GESTURE_STATES,
@@ -159,7 +161,7 @@ class Run:
 
     def _run(self, call: StepCall[T], row: StepRow) -> tuple[T, Fact | None]:
         if not call.step.writes:
-            value = call.prepare(self._attempt.fresh_page())
+            value = signed_in(self._attempt, row.id, lambda: prepared(self._attempt, call.step.site, call.prepare))
             return self._finish(call, row, value.value if isinstance(value, Done) else value), None
         try:
             return self._write(call, row), None
@@ -184,7 +186,7 @@ class Run:
             absences = sum(gesture.state is GestureState.NOT_HAPPENED for gesture in this_go)
             if this_go and absences > call.step.again and not by_person(this_go[-1]):
                 raise NotHappened(this_go[-1].words, absences)
-            made = self._make(call, row, earlier)
+            made = signed_in(self._attempt, row.id, partial(self._make, call, row, earlier))
             if not isinstance(made, GestureRow):
                 return self._finish(call, row, made)
             reasons = json.loads(made.reasons or "[]")
@@ -196,21 +198,20 @@ class Run:
     def _make(self, call: StepCall[T], row: StepRow, earlier: list[GestureRow]) -> GestureRow | T:
         """Prepare the page and make the gesture that comes back; or hand back the value if there is nothing to do."""
         self._ask_if_marked(call, row)
-        page = self._attempt.fresh_page()
         writes = self._attempt.acting.writes  # of this very page: after a death there would be another
         writes.clear()
         try:
-            prepared = call.prepare(page)
+            made = prepared(self._attempt, call.step.site, call.prepare)
         finally:
             self._notice_writes(call, row, writes)
-        if isinstance(prepared, Done):
-            done: T = prepared.value
+        if isinstance(made, Done):
+            done: T = made.value
             return done
-        if prepared is None:
+        if made is None:
             return call.step.adapter.validate_python(None)
-        assert isinstance(prepared, Gesture)
+        assert isinstance(made, Gesture)
         ordinal = len(self._attempt.store.journal.gestures(self.id)) + 1
-        return Making(self._attempt, row, call.step.site, earlier, ordinal).make(prepared)
+        return Making(self._attempt, row, call.step.site, earlier, ordinal).make(made)
 
     def _proven(self, call: StepCall[T], row: StepRow, gesture: GestureRow) -> T:
         """The step's value from what was proven; a person is asked for a value that does not fit."""
@@ -236,6 +237,7 @@ class Run:
         """Store the value as it will be read back, so that a replay hands out the same."""
         text = call.step.dump(value)
         self._attempt.store.journal.end_step(self._attempt.lease, row.id, StepState.FINISHED, text)
+        self._attempt.checkpoint(call.words)
         self._attempt.tell("step", call.words, value=json.loads(text), writes=row.writes)
         return call.step.load(text)
 

@@ -4,7 +4,7 @@ This module must not know views or observers. May never happen: a value is given
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 SESSION_STORAGE = "session_storage"
@@ -28,3 +28,14 @@ def storage_state(state: Any) -> Any:
 def giving_script(session_storage: Mapping[str, Mapping[str, str]]) -> str:
     """The script that gives a page what its tab held, if its origin is one of those."""
     return f"{_GIVE}({json.dumps(session_storage)})"
+
+
+def without_undeclared(state: Mapping[str, Any], indexed_db: Sequence[str]) -> dict[str, Any]:
+    """The state without the IndexedDB of origins for which no site declares it."""
+    return {
+        **state,
+        "origins": [
+            one if one["origin"] in indexed_db else {name: held for name, held in one.items() if name != "indexedDB"}
+            for one in state.get("origins", ())
+        ],
+    }

@@ -136,7 +136,8 @@ class PageView:
                 "accept_downloads": False,
             }
         )
-        if in_tab := (self._state or {}).get(SESSION_STORAGE):
+        in_tab: Any = (self._state or {}).get(SESSION_STORAGE)
+        if in_tab:
             context.add_init_script(giving_script(in_tab))
         return context
 
@@ -286,8 +287,9 @@ def open_view(
     Arguments:
         browser: where fresh pages are opened: the living browser (a connection over CDP will do) or a new one.
         page: the acting page, to be read as it stands; None if it is lost.
-        state: the session to copy, with what the tabs held (see `session`). None takes the cookies of the acting page's context. (Not its whole storage
-            state: asking for it hangs for ever while a page there hangs or shows a dialog: measured.)
+        state: the session to copy, perhaps with what its tabs held (see `session`). None takes the cookies of the
+            acting page's context. (Not its whole storage state: asking for it hangs for ever while a page there hangs
+            or shows a dialog: measured.)
         keep: stores a picture and returns its SHA-256; without it no pictures are taken.
         clock: the time, in UTC.
         deadline: seconds that one look at one page may take, for each of its parts.

@@ -40,7 +40,9 @@ class Checkpoints:
         """Whether there is a key, so that states are kept at all."""
         return self._seal is not None
 
-    def keep(self, lease: Lease, purpose: str, state: Mapping[str, Any], shown: Mapping[str, Any] | None = None) -> bool:
+    def keep(
+        self, lease: Lease, purpose: str, state: Mapping[str, Any], shown: Mapping[str, Any] | None = None
+    ) -> bool:
         """Keep the state in place of the last one of that purpose; False if there is no key.
 
         Args:
