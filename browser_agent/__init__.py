@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from browser_agent.errors import (
         Fact,
+        FileChanged,
         InOtherHands,
         KeeperGone,
         Misuse,
@@ -51,6 +52,7 @@ __all__ = [
     "Done",
     "Evidence",
     "Fact",
+    "FileChanged",
     "Gesture",
     "InOtherHands",
     "KeeperGone",

@@ -33,6 +33,7 @@ from browser_agent.errors import (
 )
 from browser_agent.facts import causes, fact, fact_json, rejected
 from browser_agent.gestures import Done, Gesture, misfits
+from browser_agent.made_files import check_files, files_of
 from browser_agent.making import Making
 from browser_agent.never_run import raise_if_dropped
 from browser_agent.records import GestureRow, QuestionRow, StepRow
@@ -156,6 +157,7 @@ class Run:
     def _stored(self, call: StepCall[T], row: StepRow) -> tuple[T, Fact | None]:
         """What an earlier attempt (or an equal call) ended with."""
         if row.state is StepState.FINISHED:
+            check_files(row.files, row.words)
             return call.step.load(row.value or "null"), None
         return _NOTHING, fact(json.loads(row.raised or "{}"))
 
@@ -236,10 +238,11 @@ class Run:
     def _finish(self, call: StepCall[T], row: StepRow, value: T) -> T:
         """Store the value as it will be read back, so that a replay hands out the same."""
         text = call.step.dump(value)
-        self._attempt.store.journal.end_step(self._attempt.lease, row.id, StepState.FINISHED, text)
+        stored, lease = call.step.load(text), self._attempt.lease
+        self._attempt.store.journal.end_step(lease, row.id, StepState.FINISHED, text, files_of(stored))
         self._attempt.checkpoint(call.words)
         self._attempt.tell("step", call.words, value=json.loads(text), writes=row.writes)
-        return call.step.load(text)
+        return stored
 
     def _gestures(self, row: StepRow) -> list[GestureRow]:
         return [gesture for gesture in self._attempt.store.journal.gestures(self.id) if gesture.step_id == row.id]

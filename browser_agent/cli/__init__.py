@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from browser_agent.cli import answering, reading, running, trying
+from browser_agent.cli import answering, reading, running, signing, trying
 from browser_agent.cli.exits import WORDS, Exit
 from browser_agent.cli.opening import told
 
@@ -47,7 +47,7 @@ _COMMANDS: tuple[Callable[..., Exit], ...] = (
     *(reading.runs, reading.show, reading.inbox),
     *(answering.answer, answering.approve, answering.refuse),
     reading.report,
-    *(trying.key, trying.doctor, trying.demo),
+    *(trying.key, signing.login, trying.doctor, trying.demo),
 )
 for _command in _COMMANDS:
     app.command()(told(_command))

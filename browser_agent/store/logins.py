@@ -26,7 +26,7 @@ NO_KEY = "There is no key to keep a login sealed with. Make one: browser-agent k
 
 
 @dataclass(frozen=True)
-class Login:
+class KeptLogin:
     """An opened login: whose, its state, and since when."""
 
     site: str
@@ -63,7 +63,7 @@ class Logins:
             session.add(row)
             audit.append(session, self._clock, "login_kept", site=site, account=account)
 
-    def find(self, site: str, account: str) -> Login | None:
+    def find(self, site: str, account: str) -> KeptLogin | None:
         """The login of that site and account; None if there is none, or no key.
 
         Raises:
@@ -73,7 +73,7 @@ class Logins:
             row = session.get(LoginRow, (site, account))
         if row is None or self._seal is None:
             return None
-        return Login(site, account, json.loads(self._seal.open(row.sealed, _bound(site, account))), row.at)
+        return KeptLogin(site, account, json.loads(self._seal.open(row.sealed, _bound(site, account))), row.at)
 
     def rows(self) -> list[LoginRow]:
         """All logins, sealed as they are."""
