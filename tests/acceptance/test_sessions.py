@@ -26,6 +26,8 @@ from fixtures.proxy import FaultProxy
 from fixtures.sessions import PASSWORD
 from tests.fix_world import TASKS, World
 
+BY_NAME = ("manual", "--account", "manual=acme", "--when-signed-in", '[data-account="acme"]')
+
 
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,9 +109,7 @@ def test_a_declared_routine_signs_in_again_wherever_the_session_ends(world: Worl
 
 def test_a_gesture_stays_in_doubt_until_somebody_has_signed_in(world: World, playwright: Playwright) -> None:
     world.books.require_login()
-    sign_in_by_hand(
-        world, playwright, "manual", "--account", "manual=acme", "--when-signed-in", '[data-account="acme"]'
-    )
+    sign_in_by_hand(world, playwright, *BY_NAME)
     world.to_books.when("committed", world.books.expire_sessions)
     run = world.submit("post_by_hand", "signing.py", reference="R-1")
     ended = world.keep(run)
@@ -120,9 +120,7 @@ def test_a_gesture_stays_in_doubt_until_somebody_has_signed_in(world: World, pla
     )
     assert world.keep(run).state is RunState.WAITING, "a doubt ended without a look under the account"
     world.to_books.clear()
-    sign_in_by_hand(
-        world, playwright, "manual", "--account", "manual=acme", "--when-signed-in", '[data-account="acme"]'
-    )
+    sign_in_by_hand(world, playwright, *BY_NAME)
     assert world.keep(run).state is RunState.FINISHED
     assert (world.invoices("R-1"), world.outcomes(run)) == (["INV-1"], ["happened"])
 
