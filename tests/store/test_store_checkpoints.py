@@ -1,5 +1,6 @@
 """The last state of a session: sealed, fenced, bound to its run, and gone when the run has ended."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,29 @@ def test_without_a_key_nothing_is_kept(store: Store, lease: Lease) -> None:
     assert everything(store.path)["checkpoint"] == []
     checkpoints(store).keep(lease, "session", STATE)
     assert checkpoints(store, None).last(lease.run, "session") is None
+
+
+def test_that_nothing_is_kept_is_said_once_in_the_log(store: Store, lease: Lease) -> None:
+    kept = checkpoints(store, None)
+    assert not kept.unsealed(lease.run)
+    kept.note_unsealed(lease)
+    kept.note_unsealed(lease)
+    assert kept.unsealed(lease.run)
+    assert [line["kind"] for line in store.audit_lines(lease.run)].count("checkpoint_unsealed") == 1
+    claim(store, lease.run)
+    with pytest.raises(Superseded):
+        kept.note_unsealed(lease)
+
+
+def test_what_may_be_shown_needs_no_key_and_is_all_that_lies_open(store: Store, lease: Lease) -> None:
+    shown = {"of": "post()", "address": "http://books.example/new", "title": "New"}
+    checkpoints(store).keep(lease, "session", STATE)
+    checkpoints(store).keep(lease, "page", {"fields": ["380.00"]}, shown)
+    page, session = checkpoints(store, None).rows(lease.run)
+    assert (json.loads(page.shown), json.loads(session.shown)) == (shown, {})
+    assert (page.purpose, checkpoints(store).kept_at(lease.run, "page")) == ("page", store.clock.now())
+    assert checkpoints(store).kept_at(lease.run, "other") is None
+    assert b"380.00" not in store.path.read_bytes()
 
 
 def test_another_key_or_another_run_opens_nothing(store: Store, lease: Lease) -> None:
