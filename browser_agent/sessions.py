@@ -53,9 +53,8 @@ class RunSession:
         """Keep the session, and how the page stands; what can't be kept changes nothing for the run."""
         with suppress(Superseded):  # whoever has the run now says so at the next fence
             try:
-                self._store.checkpoints.keep(lease, SESSION, session)
-                if page is not None:
-                    self._store.checkpoints.keep(lease, PAGE, page["state"], {"of": page["of"], **page["shown"]})
+                stood = {PAGE: (page["state"], {"of": page["of"], **page["shown"]})} if page is not None else {}
+                self._store.checkpoints.keep(lease, **{SESSION: (session, {})}, **stood)
             except StoreUnusable as unusable:
                 self._say("session", f"No checkpoint: {unusable}")
 

@@ -40,33 +40,36 @@ class Checkpoints:
         """Whether there is a key, so that states are kept at all."""
         return self._seal is not None
 
-    def keep(
-        self, lease: Lease, purpose: str, state: Mapping[str, Any], shown: Mapping[str, Any] | None = None
-    ) -> bool:
-        """Keep the state in place of the last one of that purpose; False if there is no key.
+    def keep(self, lease: Lease, **states: tuple[Mapping[str, Any], Mapping[str, Any]]) -> bool:
+        """Keep states in place of the last ones of their purposes, in one transaction; False if there is no key.
 
         Args:
             lease: the attempt's right to write.
-            purpose: `SESSION` or `PAGE`.
-            state: JSON data; it is sealed.
-            shown: what of it may be read without the key.
+            states: purpose -> the state, JSON data that is sealed, and what of it may be read without the key.
 
         Raises:
             Superseded: another attempt owns the run.
         """
         if self._seal is None:
             return False
-        content = self._seal.close(json.dumps(state).encode(), _bound(lease.run, purpose))
+        sealed = {
+            purpose: self._seal.close(json.dumps(state).encode(), _bound(lease.run, purpose))
+            for purpose, (state, _) in states.items()
+        }
         with self._database.write() as session:
             fence(session, lease)
-            row = session.get(CheckpointRow, (lease.run, purpose))
-            if row is None:
-                row = CheckpointRow(run_id=lease.run, purpose=purpose, attempt=0, sealed=b"", at=self._clock.now())
-                audit.append(session, self._clock, "checkpoint", lease.run, attempt=lease.attempt, purpose=purpose)
-            row.attempt, row.sealed, row.at = lease.attempt, content, self._clock.now()
-            row.shown = json.dumps(shown or {})
-            session.add(row)
+            for purpose, (_, shown) in states.items():
+                self._put(session, lease, purpose, sealed[purpose], shown)
         return True
+
+    def _put(self, session: Session, lease: Lease, purpose: str, sealed: bytes, shown: Mapping[str, Any]) -> None:
+        row = session.get(CheckpointRow, (lease.run, purpose))
+        if row is None:
+            row = CheckpointRow(run_id=lease.run, purpose=purpose, attempt=0, sealed=b"", at=self._clock.now())
+            audit.append(session, self._clock, "checkpoint", lease.run, attempt=lease.attempt, purpose=purpose)
+        row.attempt, row.sealed, row.at = lease.attempt, sealed, self._clock.now()
+        row.shown = json.dumps(shown)
+        session.add(row)
 
     def note_unsealed(self, lease: Lease) -> None:
         """Write into the log, once a run, that its states are kept in memory only.

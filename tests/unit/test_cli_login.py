@@ -111,7 +111,7 @@ def test_a_checkpoint_is_shown_in_short_and_opened_with_the_key_alone(
     with Store(here / "runs.db") as store:
         lease = claim(store)
         shown = {"of": "post()", "address": "http://b.example/new", "title": "New"}
-        store.checkpoints.keep(lease, "page", {**page, **held}, shown)
+        store.checkpoints.keep(lease, page=({**page, **held}, shown))
     short, opened = cli("show", "last").out, cli("show", "last", "--checkpoint").out
     assert "“New” at http://b.example/new, post()" in short and "380.00" not in short
     assert "Amount: 380.00" in opened and "PIN: (withheld)" in opened and "very-secret" not in opened
