@@ -39,7 +39,7 @@ from browser_agent.never_run import raise_if_dropped
 from browser_agent.records import GestureRow, QuestionRow, StepRow
 from browser_agent.recovery import Recovery, UnknownKind, by_person, case_of, last_confirmed
 from browser_agent.replay import Replay
-from browser_agent.sends import matches_request
+from browser_agent.sends import is_among
 from browser_agent.signing_in import prepared, signed_in
 from browser_agent.states import (
     MADE_GESTURE_STATES,
@@ -252,7 +252,7 @@ class Run:
     def _notice_writes(self, call: StepCall[Any], row: StepRow, seen: Sequence[str]) -> None:
         site = call.step.site
         harmless = site.harmless if site is not None else ()
-        writes = [write for write in seen if not _is_harmless(write, harmless)]
+        writes = [write for write in seen if not is_among(write, harmless)]
         if writes and call.step.preparation != "repeatable":
             self._attempt.store.journal.mark_step(self._attempt.lease, row.id, writes[0])
             row.marked = row.marked or writes[0]
@@ -392,11 +392,6 @@ def _replay(attempt: Attempt) -> Replay:
 def _since(ended: datetime | None, gestures: list[GestureRow]) -> list[GestureRow]:
     """The gestures of this go: those settled after the step was opened again by a person's resume."""
     return [made for made in gestures if ended is None or made.settled_at is None or made.settled_at > ended]
-
-
-def _is_harmless(write: str, patterns: Sequence[str]) -> bool:
-    method, _, address = write.partition(" ")
-    return any(matches_request(pattern, method, address) for pattern in patterns)
 
 
 __all__ = ["Run", "state_after"]

@@ -96,7 +96,7 @@ class KeptAttempt(Attempt):
         state: dict[str, Any] = self.channel.ask("state")["state"]
         return state
 
-    def checkpoint(self, of: str) -> None:
+    def checkpoint(self, of: str | None) -> None:
         if self._acting is None or self._acting.lost:
             return
         found = self._acting.state()

@@ -50,10 +50,11 @@ class RunSession:
         return merged(state for _, state in sorted(states, key=lambda one: one[0]))
 
     def keep(self, lease: Lease, session: State, page: State | None) -> None:
-        """Keep the session, and how the page stands; what can't be kept changes nothing for the run."""
+        """Keep the session, and how the page stands if it is told of what; what can't be kept changes nothing."""
         with suppress(Superseded):  # whoever has the run now says so at the next fence
             try:
-                stood = {PAGE: (page["state"], {"of": page["of"], **page["shown"]})} if page is not None else {}
+                told = page is not None and page["of"] is not None
+                stood = {PAGE: (page["state"], {"of": page["of"], **page["shown"]})} if page and told else {}
                 self._store.checkpoints.keep(lease, **{SESSION: (session, {})}, **stood)
             except StoreUnusable as unusable:
                 self._say("session", f"No checkpoint: {unusable}")

@@ -108,7 +108,7 @@ def by_routine(attempt: Attempt, site: Site) -> str | None:
     attempt.acting.writes.clear()  # they may be repeated, as it declares, and mark no step
     if trouble is None:
         attempt.store.logins.signed_in(attempt.lease, site.name, site.account, routine.name)
-        attempt.checkpoint(f"{routine.name}(page)")
+        attempt.checkpoint(None)  # how the page of a gesture in doubt stood is evidence
     return trouble
 
 
