@@ -70,6 +70,8 @@ class Holding:
         self._held = await self._attach(chromium)
         if self._held is None:
             await asyncio.to_thread(chromium.end)
+        else:
+            self._held.last_state = self._session  # but for its cookies, which can be read at any time
 
     @property
     def chromium(self) -> Chromium | None:

@@ -39,7 +39,7 @@ class HeldBrowser:
         self.chromium, self._browser, self.gate, self.log = chromium, browser, gate, log
         self._context = browser.contexts[0]
         self._dialogs: list[Dialog] = []
-        self._last_state: dict[str, Any] = {}
+        self.last_state: dict[str, Any] = {}  # the session as it was last read
         self.indexed_db: Sequence[str] = ()  # origins for which it belongs to the session
         # A second connection that does not listen would dismiss the worker's dialogs (measured).
         self._context.on("dialog", self._remember_dialog)
@@ -84,7 +84,7 @@ class HeldBrowser:
         """Give the new browser the cookies and storage of an earlier one."""
         if state:
             await self._context.set_storage_state(cast(StorageState, storage_state(state)))
-        self._last_state = state
+        self.last_state = state
 
     @classmethod
     async def attach(
@@ -114,24 +114,19 @@ class HeldBrowser:
         state = await _within(STATE_SECONDS, self._context.storage_state(indexed_db=bool(self.indexed_db)))
         if state is not None:
             read = without_undeclared(dict(state), self.indexed_db)
-            self._last_state = {**read, SESSION_STORAGE: self._last_state.get(SESSION_STORAGE, {})}
+            self.last_state = {**read, SESSION_STORAGE: self.last_state.get(SESSION_STORAGE, {})}
 
     def remember_tab(self, origin: str, held: dict[str, str]) -> None:
         """What the acting page's tab holds for its origin; what it holds for others can't be read meanwhile."""
-        in_tab = {**self._last_state.get(SESSION_STORAGE, {}), origin: held}
-        self._last_state = {**self._last_state, SESSION_STORAGE: in_tab}
-
-    @property
-    def last_state(self) -> dict[str, Any]:
-        """The session as it was last read."""
-        return self._last_state
+        in_tab = {**self.last_state.get(SESSION_STORAGE, {}), origin: held}
+        self.last_state = {**self.last_state, SESSION_STORAGE: in_tab}
 
     async def state(self) -> dict[str, Any]:
         """The cookies of now, with the storage that was last read: a page that hangs gives out none (measured)."""
         cookies = await _within(STATE_SECONDS, self._context.cookies())
         if cookies is not None:
-            self._last_state = {**self._last_state, "cookies": [dict(cookie) for cookie in cookies]}
-        return self._last_state
+            self.last_state = {**self.last_state, "cookies": [dict(cookie) for cookie in cookies]}
+        return self.last_state
 
     def _remember_dialog(self, dialog: Dialog) -> None:
         self._dialogs.append(dialog)

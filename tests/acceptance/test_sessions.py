@@ -86,6 +86,7 @@ def test_an_ended_session_is_a_question_and_one_login_serves_its_run_and_the_nex
     (question,) = world.store.inbox.questions(run, open_only=True)
     assert question.kind is QuestionKind.SIGNED_OUT and "The session of manual (acme) has ended" in question.words
     assert world.books.invoices == [] and world.outcomes(run) == []
+    assert list(world.store.path.with_suffix(".browsers").iterdir()) == [], "a waiting run has a browser"
     said = sign_in_by_hand(world, playwright, str(TASKS / "signing.py"), "manual")
     assert (said["code"], said["kept"]) == (0, True), said
     assert [command.split()[2] for command in said["next"]] == [run]
@@ -105,6 +106,19 @@ def test_a_declared_routine_signs_in_again_wherever_the_session_ends(world: Worl
     assert set(world.outcomes(run)) == {"happened"}
     told = [line for line in world.store.audit_lines(run) if line["kind"] == "signed_in"]
     assert len(told) == logins(world) >= 3 and told[0]["tool"] == "sign_in"
+
+
+def test_a_routine_that_does_not_help_is_run_once_and_a_person_is_asked(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BOOKS_PASSWORD", "wrong")
+    world.books.require_login()
+    run = world.submit("post_and_count", "signing.py", references=["R-1"])
+    ended = world.keep(run)
+    assert (ended.state, ended.attempts, logins(world)) == (RunState.WAITING, 1, 1), ended
+    (question,) = world.store.inbox.questions(run, open_only=True)
+    assert question.kind is QuestionKind.SIGNED_OUT and "The login sign_in (signing.py:" in question.reasons
+    assert "wrong" not in question.model_dump_json() and world.books.invoices == []
 
 
 def test_a_gesture_stays_in_doubt_until_somebody_has_signed_in(world: World, playwright: Playwright) -> None:
