@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from playwright.sync_api import Error, Page, Route
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import Field as Data
 
 from browser_agent.browser.deadline import DeadlinePassed, within
 from observers.evidence import plain_address
@@ -21,6 +22,8 @@ READ_SECONDS = 1.0
 GIVE_SECONDS = 5.0
 MOST_FIELDS = 100
 MOST_ORIGINS = 10
+MOST_HELD = 1_000_000
+"""Characters of a tab's storage; one that holds more is not carried over. A page may say what it likes: it is cut."""
 
 # A field is withheld by what it is (its type, its autocomplete, how it is drawn), by what it is called, or if its value
 # is a card number by the Luhn check (ISO/IEC 7812-1).
@@ -50,11 +53,11 @@ _READ = r"""(most) => {
     field.type === "checkbox" || field.type === "radio" ? String(field.checked)
     : field.type === "file" ? [...field.files].map((file) => file.name).join(", ")
     : field.matches("select") ? [...field.selectedOptions].map((option) => option.label).join(", ")
-    : field.value.slice(0, 2000);
+    : field.value;
   const fields = [...document.querySelectorAll("input, textarea, select")]
     .filter((field) => !/^(hidden|submit|button|image|reset)$/.test(field.type)).slice(0, most)
     .map((field) => ({ name: called(field), kind: field.type, withheld: withheld(field), value: value(field) }))
-    .map((field) => ({ ...field, value: field.withheld ? "" : field.value }));
+    .map((field) => ({ ...field, value: field.withheld ? "" : field.value.slice(0, 2000) }));
   let held = {};
   try { held = { ...sessionStorage }; } catch {}  // a document without storage
   return {
@@ -70,9 +73,9 @@ class Field(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    name: str
-    kind: str
-    value: str
+    name: str = Data(max_length=100)
+    kind: str = Data(max_length=20)
+    value: str = Data(max_length=2000)
     withheld: bool = False
 
 
@@ -82,11 +85,16 @@ class PageState(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     address: str
-    title: str
+    title: str = Data(max_length=200)
     scroll: tuple[int, int]
-    fields: tuple[Field, ...]
-    origin: str
+    fields: tuple[Field, ...] = Data(max_length=MOST_FIELDS)
+    origin: str = Data(max_length=300)
     session_storage: Mapping[str, str]
+
+    @field_validator("session_storage")
+    @classmethod
+    def _not_too_much(cls, held: Mapping[str, str]) -> Mapping[str, str]:
+        return held if sum(len(name) + len(value) for name, value in held.items()) <= MOST_HELD else {}
 
     @property
     def shown(self) -> dict[str, str]:
@@ -103,7 +111,7 @@ def read_page_state(page: Page, seconds: float = READ_SECONDS) -> PageState | No
     """
     try:
         found: Any = within(seconds, lambda: page.evaluate(_READ, MOST_FIELDS))
-        return PageState(address=page.url, **found)
+        return PageState(address=page.url[:2000], **found)
     except (Error, DeadlinePassed, ValidationError):
         return None
 
@@ -137,8 +145,10 @@ def _answered_by_us(page: Page) -> Iterator[None]:
     try:
         yield
     finally:
-        page.goto("about:blank", timeout=GIVE_SECONDS * 1000)
-        page.unroute("**/*", _empty)
+        try:
+            page.goto("about:blank", timeout=GIVE_SECONDS * 1000)
+        finally:
+            page.unroute("**/*", _empty)
 
 
 def _empty(route: Route) -> None:

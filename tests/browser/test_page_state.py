@@ -107,6 +107,28 @@ def test_a_page_that_does_not_answer_holds_nothing_up(page: Page) -> None:
     assert time.monotonic() - began < 2.0
 
 
+HOSTILE = {
+    "a title without end": "Object.defineProperty(document, 'title', {get: () => ({slice: () => 'x'.repeat(1e6)})})",
+    "a form without end": "document.querySelectorAll = () => ({[Symbol.iterator]: () => { throw 1 }})",
+    "no text at all": "Object.defineProperty(document, 'title', {get: () => ({slice: () => 7})})",
+}
+
+
+@pytest.mark.parametrize("what", list(HOSTILE))
+def test_a_page_that_tells_nonsense_tells_nothing(page: Page, what: str) -> None:
+    page.set_content(f"<input><script>{HOSTILE[what]}</script>")
+    assert read_page_state(page, 5.0) is None
+
+
+def test_a_tab_that_holds_too_much_is_not_carried_over_and_all_else_is_cut(page: Page) -> None:
+    served(page, f"<input name={'n' * 500} value={'v' * 5000}>")
+    page.goto(f"{SITE}/")
+    page.evaluate("sessionStorage.setItem('all', 'x'.repeat(1_000_001))")
+    found = state_of(page)
+    assert (found.session_storage, [len(field.value) for field in found.fields]) == ({}, [2000])
+    assert len(found.model_dump_json()) < 4000
+
+
 def test_a_new_tab_gets_what_the_old_one_held_origin_by_origin_and_no_request_leaves(page: Page) -> None:
     asked = served(page)
     held = {"tab": "acme", "x</script>": '"'}
