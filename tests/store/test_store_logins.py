@@ -19,6 +19,7 @@ def logins(store: Store, key: bytes | None = b"k" * 32) -> Logins:
 
 def test_the_last_login_of_an_account_is_kept_and_nothing_of_it_in_the_clear(store: Store) -> None:
     kept = logins(store)
+    kept.check_key()
     kept.keep("books", "acme", {"cookies": []})
     kept.keep("books", "acme", STATE)
     kept.keep("books", "other", {})
