@@ -16,6 +16,7 @@ from playwright.sync_api import Error, Page
 
 from browser_agent.attempt import Attempt
 from browser_agent.browser.acting import Acting
+from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.errors import Fact, Misuse, WaitingForPerson
 from browser_agent.gestures import Gesture
 from browser_agent.logins import Login, login_of
@@ -27,6 +28,7 @@ T = TypeVar("T")
 
 SIGNED_IN_SECONDS = 8.0
 """How long after its routine a page may take to show the sign of being signed in."""
+COUNT_SECONDS = 2.0
 
 
 class LoginMet(Exception):
@@ -66,8 +68,8 @@ def prepared(attempt: Attempt, site: Site | None, prepare: Callable[[Page], T]) 
         if site is not None and _is_login_page(attempt, acting, site):
             raise LoginMet(site) from error
         raise
-    # A value that was read on a page which only asks for a password, too, is no value.
-    if site is not None and site.mark and not _is_meant(result) and _is_login_page(attempt, acting, site):
+    # What was read on a login page is no value, though the step did not notice.
+    if site is not None and site.mark and _is_login_page(attempt, acting, site) and not _is_meant(result):
         raise LoginMet(site)
     return result
 
@@ -165,8 +167,8 @@ def _is_login_page(attempt: Attempt, acting: Acting, site: Site) -> bool:
 def _is_meant(result: Any) -> bool:
     """Whether a gesture was prepared on what is on the page: on a login page it is the one that signs in."""
     try:
-        return isinstance(result, Gesture) and result.target.count() > 0
-    except Error:
+        return isinstance(result, Gesture) and within(COUNT_SECONDS, result.target.count) > 0
+    except (Error, DeadlinePassed):
         return False
 
 
