@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from browser_agent.appearance import Appearance
     from browser_agent.errors import (
         Fact,
+        FileChanged,
         InOtherHands,
         KeeperGone,
         Misuse,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from browser_agent.gestures import Accept, Done, Gesture
     from browser_agent.keeping import Options
     from browser_agent.kinds import Check, Click, Press, Select, Upload
+    from browser_agent.logins import Login, login
     from browser_agent.open_run import OpenRun, open_run
     from browser_agent.steps import Step, StepCall, step
     from browser_agent.tasks import Task, task
@@ -56,9 +58,11 @@ __all__ = [
     "Done",
     "Evidence",
     "Fact",
+    "FileChanged",
     "Gesture",
     "InOtherHands",
     "KeeperGone",
+    "Login",
     "Misuse",
     "NeverRun",
     "NotAllowed",
@@ -92,6 +96,7 @@ __all__ = [
     "WaitingForPerson",
     "WrongArguments",
     "WrongTask",
+    "login",
     "open_run",
     "step",
     "task",
@@ -104,6 +109,7 @@ _HOMES = {
     "browser_agent.gestures": "Accept Done Gesture",
     "browser_agent.keeping": "Options",
     "browser_agent.kinds": "Check Click Press Select Upload",
+    "browser_agent.logins": "Login login",
     "browser_agent.open_run": "OpenRun open_run",
     "browser_agent.steps": "Step StepCall step",
     "browser_agent.tasks": "Task task",

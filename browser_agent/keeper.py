@@ -31,14 +31,13 @@ from browser_agent.holding import Holding
 from browser_agent.keeping import BEAT_SECONDS, OPEN_TASK, Ended, Event, KillAt, Options, Tell
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow
-from browser_agent.sealing import SealBroken
+from browser_agent.sessions import RunSession
 from browser_agent.states import Point, QuestionKind, RunState
 from browser_agent.store import LEASE_SECONDS, RELEASE_SECONDS, Asked, Lease, Store
 from browser_agent.striking import strike
 
 __all__ = ["Ended", "Event", "KillAt", "Options", "keep", "look"]
 
-SESSION = "session"
 WATCH_SECONDS = 0.5
 STOPPED_SECONDS = 5.0
 """How long a worker may be stopped (SIGSTOP) before it is ended and followed by another."""
@@ -114,9 +113,11 @@ class _Keeper:
         async with async_playwright() as playwright:
             self._playwright = playwright
             folder = self._store.path.with_suffix(".browsers")
-            session = await asyncio.to_thread(self._last_session)
+            kept = self._session = await asyncio.to_thread(RunSession, self._store, self._run, self._say)
+            first = await asyncio.to_thread(kept.first, self._lease)
+            at_the_wire = (self._release, self._reach)
             self._holding = Holding(
-                playwright, folder, self._run, self._options, self._release, self._reach, session, self._remember
+                playwright, folder, self._run, self._options, *at_the_wire, first, self._remember, kept.indexed_db
             )
             await self._first_browser(previous)
             beats = asyncio.create_task(self._beat())
@@ -223,7 +224,7 @@ class _Keeper:
                 return {"go": await self._pause(**facts)}
             case "browser":
                 return await self._browser()
-            case "browser_lives" | "end_browser" | "state" | "arm" | "disarm" | "report":
+            case "browser_lives" | "end_browser" | "state" | "arm" | "disarm" | "report" | "checkpoint":
                 answer: Message = await getattr(self._holding, asked)(**facts)
                 return answer
             case _:
@@ -251,20 +252,8 @@ class _Keeper:
         await asyncio.to_thread(self._store.leases.note, self._lease, **known)
         return {}
 
-    # the session
-
-    def _last_session(self) -> dict[str, Any]:
-        """The session that an earlier keeper has left, if there is a key for it."""
-        if not self._store.checkpoints.sealed:
-            self._say("session", "The session is kept in memory only, since there is no key: browser-agent key --new.")
-        try:
-            return self._store.checkpoints.last(self._run, SESSION) or {}
-        except SealBroken as broken:
-            self._say("session", f"The session of the last attempt is lost: {broken}")
-            return {}
-
-    async def _remember(self, state: dict[str, Any]) -> None:
-        await asyncio.to_thread(self._store.checkpoints.keep, self._lease, SESSION, state)
+    async def _remember(self, session: dict[str, Any], page: dict[str, Any] | None) -> None:
+        await asyncio.to_thread(self._session.keep, self._lease, session, page)
 
     # at the wire
 

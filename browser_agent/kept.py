@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, NoReturn
 
@@ -60,6 +61,7 @@ class KeptAttempt(Attempt):
         if self._acting is None:
             self._acting = self._attached() or self._attached_anew()
             self._furnish(self._acting)
+            self._acting.give_session_storage(self.session)
             self.store.leases.note(self.lease, page=self._acting.target)
         return self._acting
 
@@ -92,12 +94,21 @@ class KeptAttempt(Attempt):
         acting = self.acting
         if acting.lost:
             acting.renew()
+            acting.give_session_storage(self.session)
             self.store.leases.note(self.lease, page=acting.target)
         return acting.page
 
     def session(self) -> dict[str, Any]:
         state: dict[str, Any] = self.channel.ask("state")["state"]
         return state
+
+    def checkpoint(self, of: str | None) -> None:
+        if self._acting is None or self._acting.lost:
+            return
+        found = self._acting.state()
+        page = {"state": found.model_dump(mode="json"), "shown": found.shown, "of": of} if found is not None else None
+        with suppress(MachineTrouble):  # what the keeper couldn't do is no trouble of the run
+            self.channel.ask("checkpoint", page=page)
 
     def browser_lives(self) -> bool:
         """Whether the browser's process lives, by its pid and start time."""

@@ -86,6 +86,9 @@ class OpenAttempt(Attempt):
             self._session = {**self._session, "cookies": [dict(cookie) for cookie in cookies]}
         return self._session
 
+    def checkpoint(self, of: str | None) -> None:
+        """Nothing is kept: somebody else's page is not ours to give back."""
+
     def browser_lives(self) -> bool:
         return not self.acting.lost
 

@@ -13,6 +13,7 @@ from browser_agent.attending import own_user
 from browser_agent.records import RunRow
 from browser_agent.store import Store
 from browser_agent.tasks import Task, dump_arguments, parse_arguments
+from observers import Site
 
 
 def submit(store: Store, task: Task[..., Any], arguments: Mapping[str, Any], key: str | None = None) -> RunRow:
@@ -32,7 +33,12 @@ def submit(store: Store, task: Task[..., Any], arguments: Mapping[str, Any], key
         task_file=str(task.file),
         task_name=task.name,
         arguments=dump_arguments(task, parse_arguments(task, arguments)),
-        sites=json.dumps({name: {"url": site.url, "account": site.account} for name, site in task.sites.items()}),
+        sites=json.dumps({name: _bound(site) for name, site in task.sites.items()}),
         key=key,
         by=own_user(),
     )
+
+
+def _bound(site: Site) -> dict[str, Any]:
+    """Where a site is and who we are there, and what its keeper, who never runs task code, must know of it."""
+    return {"url": site.url, "account": site.account, **({"indexed_db": True} if site.indexed_db else {})}

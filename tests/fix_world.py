@@ -48,6 +48,7 @@ class World:
             "books": self.to_books.url,
             "slow": self.to_books.url,
             "terse": self.to_books.url,
+            "manual": self.to_books.url,
             "mail": self.to_mail.url,
             "till": till,
         }

@@ -18,8 +18,10 @@ from browser_agent.browser.complaints import complaints
 from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.browser.evidence import NoPicture, Picture, capture
 from browser_agent.browser.held import ATTACH_SECONDS, HELPER_ADDRESS
+from browser_agent.browser.page_state import PageState, give_session_storage, read_page_state
 from browser_agent.wire import SAFE_METHODS
 from observers.evidence import plain_address
+from observers.session import SESSION_STORAGE
 from observers.view import PageView, open_view
 
 ATTACH_NEW_SECONDS = 20.0
@@ -30,6 +32,8 @@ ALERT_SECONDS = 2.0
 """An alert asks nothing: what was on its way when it came may still come to the gate, so long it is no refusal."""
 GLANCE_SECONDS = 2.0
 """For the page as it stands: one that waits for an answer gives none itself (measured)."""
+
+_ASKS_PASSWORD = "() => [...document.querySelectorAll('input[type=password]')].some((field) => field.checkVisibility())"
 
 Keep = Callable[[bytes, str], str]
 
@@ -97,6 +101,22 @@ class Acting:
         """Go on with a new page of the same browser: the old one has crashed or was closed."""
         self.page = self._watched(self.context.new_page())
         self.answer_of_post = False
+
+    def asks_password(self) -> bool:
+        """Whether the page shows a password field; no if it doesn't answer."""
+        try:
+            return not self.lost and bool(within(GLANCE_SECONDS, lambda: self.page.evaluate(_ASKS_PASSWORD)))
+        except (Error, DeadlinePassed):
+            return False
+
+    def state(self) -> PageState | None:
+        """How the page stands; None if it doesn't answer at once."""
+        return None if self.lost else read_page_state(self.page)
+
+    def give_session_storage(self, session: Callable[[], Mapping[str, Any]]) -> None:
+        """Give a tab that has been nowhere yet what an earlier one held; one that has a page keeps its own."""
+        if self.page.url == "about:blank":
+            give_session_storage(self.page, session().get(SESSION_STORAGE, {}))
 
     def view(self, clock: Callable[[], datetime], state: Any | None) -> PageView:
         """A read-only view: the page as it stands, and fresh pages with a copy of the session."""

@@ -21,6 +21,7 @@ from browser_agent.browser.chromium import Chromium, ChromiumSilent, close_page_
 from browser_agent.browser.gate import Gate, Reach, Release
 from browser_agent.browser.netlog import NetworkLog
 from browser_agent.browser.pause import Pause
+from observers.session import SESSION_STORAGE, storage_state, without_undeclared
 
 T = TypeVar("T")
 
@@ -40,7 +41,8 @@ class HeldBrowser:
         self.chromium, self._browser, self.gate, self.log = chromium, browser, gate, log
         self._context = browser.contexts[0]
         self._dialogs: list[Dialog] = []
-        self._last_state: dict[str, Any] = {}
+        self.last_state: dict[str, Any] = {}  # the session as it was last read
+        self.indexed_db: Sequence[str] = ()  # origins for which it belongs to the session
         # A second connection that does not listen would dismiss the worker's dialogs (measured).
         self._context.on("dialog", self._remember_dialog)
 
@@ -86,8 +88,8 @@ class HeldBrowser:
     async def _restore(self, state: dict[str, Any]) -> None:
         """Give the new browser the cookies and storage of an earlier one."""
         if state:
-            await self._context.set_storage_state(cast(StorageState, state))
-        self._last_state = state
+            await self._context.set_storage_state(cast(StorageState, storage_state(state)))
+        self.last_state = state
 
     @classmethod
     async def attach(
@@ -115,16 +117,23 @@ class HeldBrowser:
         return cls(chromium, browser, Gate(pause, context, helper, release, reach, log), log)
 
     async def remember_state(self) -> None:
-        """Read cookies and storage, while the pages answer: before a gesture."""
-        state = await _within(STATE_SECONDS, self._context.storage_state())
-        self._last_state = dict(state) if state is not None else self._last_state
+        """Read cookies and storage, while the pages answer: at a checkpoint. A tab's own storage stays as it was."""
+        state = await _within(STATE_SECONDS, self._context.storage_state(indexed_db=bool(self.indexed_db)))
+        if state is not None:
+            read = without_undeclared(dict(state), self.indexed_db)
+            self.last_state = {**read, SESSION_STORAGE: self.last_state.get(SESSION_STORAGE, {})}
+
+    def remember_tab(self, origin: str, held: dict[str, str]) -> None:
+        """What the acting page's tab holds for its origin; what it holds for others can't be read meanwhile."""
+        in_tab = {**self.last_state.get(SESSION_STORAGE, {}), origin: held}
+        self.last_state = {**self.last_state, SESSION_STORAGE: in_tab}
 
     async def state(self) -> dict[str, Any]:
         """The cookies of now, with the storage that was last read: a page that hangs gives out none (measured)."""
         cookies = await _within(STATE_SECONDS, self._context.cookies())
         if cookies is not None:
-            self._last_state = {**self._last_state, "cookies": [dict(cookie) for cookie in cookies]}
-        return self._last_state
+            self.last_state = {**self.last_state, "cookies": [dict(cookie) for cookie in cookies]}
+        return self.last_state
 
     def _remember_dialog(self, dialog: Dialog) -> None:
         self._dialogs.append(dialog)

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from browser_agent.cli import answering, configuring, reading, reversing, running, trying
+from browser_agent.cli import answering, configuring, reading, reversing, running, signing, trying
 from browser_agent.cli.exits import WORDS, Exit
 from browser_agent.cli.opening import told
 
@@ -49,7 +49,7 @@ _COMMANDS: tuple[Callable[..., Exit], ...] = (
     *(answering.answer, answering.approve, answering.refuse),
     reversing.reverse,
     reading.report,
-    *(configuring.config, trying.key, trying.doctor, trying.demo),
+    *(configuring.config, trying.key, signing.login, trying.doctor, trying.demo),
 )
 for _command in _COMMANDS:
     app.command()(told(_command))

@@ -62,6 +62,10 @@ class Screen:
         if not self.as_json:
             self._out.print(table, soft_wrap=False)
 
+    def progress(self, words: object) -> None:
+        """A line for whoever watches, on stderr where stdout is a program's."""
+        self._lines.print(Text(plain(words)))
+
     def complain(self, words: object) -> None:
         """A line on stderr."""
         self._err.print(Text(plain(words), "red"))

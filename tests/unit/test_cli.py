@@ -23,8 +23,8 @@ def test_every_state_of_a_run_has_its_exit_code_and_every_code_its_words(cli: Cl
 
 
 COMMANDS = [
-    *("run", "resume", "runs", "show", "inbox", "answer", "approve", "refuse", "report", "config", "key", "doctor"),
-    *("demo", "reverse"),
+    *("run", "resume", "runs", "show", "inbox", "answer", "approve", "refuse", "report", "config", "key", "login"),
+    *("doctor", "demo", "reverse"),
     *("audit verify", "audit show"),
 ]
 
