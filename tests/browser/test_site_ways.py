@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Error, FrameLocator, Page, expect
 
-from fixtures import Shop
+from fixtures import Bank, FaultProxy, Shop, Wizard
+from tests.fix_guard import Guard, wait
 
 SENTENCE = "Order O-1 received for R-1"
 
@@ -13,6 +14,13 @@ SENTENCE = "Order O-1 received for R-1"
 @pytest.fixture
 def shop() -> Iterator[Shop]:
     with Shop() as site:
+        yield site
+
+
+@pytest.fixture
+def bank() -> Iterator[Bank]:
+    with Bank() as site:
+        site.ask_in_frame = True
         yield site
 
 
@@ -77,3 +85,91 @@ def test_a_view_takes_the_place_of_the_old_one_without_a_navigation(page: Page, 
     assert page.url.endswith("/orders/O-1")
     assert page.get_by_label("Reference").count() == 0
     assert page.evaluate("window.mark") == "the same document"
+
+
+# The bank, whose payment is asked for by another origin
+
+
+def begin_payment(page: Page, address: str, by: str) -> FrameLocator:
+    """Fill a transfer and press "Pay"; the frame that asks."""
+    page.goto(f"{address}/transfers/new?by={by}")
+    page.get_by_label("IBAN").fill("DE89370400440532013000")
+    page.get_by_label("Amount").fill("100.00")
+    page.get_by_label("Remark").fill("R-1")
+    page.get_by_role("button", name="Pay").click()
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_role("button", name="Confirm")).to_be_visible()
+    return frame
+
+
+@pytest.mark.parametrize("by", ["form", "fetch"])
+def test_the_frame_of_another_origin_makes_the_post_that_pays(page: Page, bank: Bank, by: str) -> None:
+    frame = begin_payment(page, bank.url, by)
+    assert bank.transfers == []
+    assert page.frames[1].url.startswith(f"{bank.asker.url}/ask/")
+    with pytest.raises(Error, match="Blocked a frame"):
+        page.evaluate("frames[0].document.title")
+    with page.expect_request("**/transfers") as posted:
+        frame.get_by_role("button", name="Confirm").click()
+    assert (posted.value.method, posted.value.frame) == ("POST", page.frames[1])
+    assert posted.value.all_headers()["origin"] == bank.asker.url
+    expect(frame.get_by_text("accepted for processing")).to_be_visible()
+    assert [transfer.remark for transfer in bank.transfers] == ["R-1"]
+
+
+@pytest.mark.parametrize("by", ["form", "fetch"])
+def test_the_gate_holds_what_the_frame_posts_and_lets_it_go_once(
+    till_browser: Browser, guard: Guard, bank: Bank, by: str
+) -> None:
+    page = till_browser.contexts[0].new_page()
+    with FaultProxy(bank.url) as road:
+        road.fault("drop_after_commit", "POST /transfers")
+        frame = begin_payment(page, road.url, by)
+        assert guard.arm("POST /transfers")
+        frame.get_by_role("button", name="Confirm").click(no_wait_after=True)
+        wait(page, lambda: any(fact.declared and fact.error for fact in guard.report.facts))
+        assert guard.released == [f"POST {road.url}/transfers"]
+        assert guard.report.guarded
+        guard.disarm()
+        page.close()
+    assert len(bank.transfers) == 1, "the browser has sent it once, though its connection died"
+
+
+@pytest.mark.parametrize("by", ["form", "fetch"])
+def test_what_the_gate_refuses_to_the_frame_is_not_paid(
+    till_browser: Browser, guard: Guard, bank: Bank, by: str
+) -> None:
+    page = till_browser.contexts[0].new_page()
+    frame = begin_payment(page, bank.url, by)
+    assert guard.arm("POST /transfers")
+    guard.refuse("nothing may leave")
+    frame.get_by_role("button", name="Confirm").click(no_wait_after=True)
+    wait(page, lambda: any(fact.refused for fact in guard.report.facts))
+    guard.disarm()
+    page.close()
+    assert bank.transfers == []
+
+
+# The wizard
+
+
+def test_the_wizard_saves_what_is_typed_and_a_reload_posts_again(page: Page) -> None:
+    with Wizard() as wizard:
+        page.goto(f"{wizard.url}/apply/1")
+        page.get_by_label("Name").fill("Ann")
+        expect(page.get_by_text("Draft saved")).to_be_visible()
+        assert [draft["name"] for draft in wizard.drafts] == ["Ann"]
+        page.get_by_role("button", name="Next").click()
+        page.get_by_label("Reference").fill("R-1")
+        page.get_by_role("button", name="Next").click()
+        page.reload()
+        assert [asked.path for asked in wizard.ledger.writes if asked.path.startswith("/apply")] == [
+            "/apply/2", "/apply/3", "/apply/3",
+        ]  # fmt: skip
+        page.get_by_label("Amount").fill("10.00")
+        page.get_by_role("button", name="Next").click()
+        wizard.answer_post_in_place = True
+        page.get_by_role("button", name="Submit").click()
+        expect(page.get_by_text("Application W-1 submitted for R-1")).to_be_visible()
+        page.reload()
+        assert len(wizard.applications) == 2, "a reload of the answer submits again"
