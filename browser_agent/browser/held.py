@@ -108,9 +108,16 @@ class HeldBrowser:
         return cls(chromium, browser, Gate(pause, context, helper, release, reach, log), log)
 
     async def remember_state(self) -> None:
-        """Read cookies and storage, while the pages answer: before a gesture."""
+        """Read cookies and storage, while the pages answer: before a gesture.
+
+        For the storage of a frame's origin Playwright opens a page of its own; a page with frames that was behind it is
+        not photographed any more (measured).
+        """
         state = await _within(STATE_SECONDS, self._context.storage_state())
         self._last_state = dict(state) if state is not None else self._last_state
+        pages = [page for page in self._context.pages if page != self.gate.helper]
+        if any(len(page.frames) > 1 for page in pages):
+            await _to_front(pages)
 
     async def state(self) -> dict[str, Any]:
         """The cookies of now, with the storage that was last read: a page that hangs gives out none (measured)."""
@@ -191,9 +198,14 @@ async def _new_helper(context: BrowserContext) -> Page:
     others = list(context.pages)
     page = await context.new_page()
     await page.goto(HELPER_ADDRESS)
-    for other in others:  # a page in the background is photographed twenty times slower (measured)
-        await _within(FRONT_SECONDS, other.bring_to_front())  # one that has crashed never comes
+    await _to_front(others)
     return page
+
+
+async def _to_front(pages: Sequence[Page]) -> None:
+    """A page in the background is photographed twenty times slower (measured)."""
+    for page in pages:
+        await _within(FRONT_SECONDS, page.bring_to_front())  # one that has crashed never comes
 
 
 async def _true_after(act: Awaitable[None]) -> bool:

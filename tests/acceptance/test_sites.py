@@ -91,13 +91,13 @@ def test_a_bank_that_shows_nothing_is_a_question_and_never_a_second_transfer(
     assert ended.state is RunState.WAITING
     assert world.outcomes(run) == (["not_happened", "asked"] if ending == "dispatching:1" else ["asked"])
     check_question(world, run, ended.questions)
-    assert world.keep(run).state is RunState.WAITING
-    assert len(world.bank.transfers) == 1, "a resume looks, and pays nothing"
 
 
 def test_the_bookings_of_the_next_day_answer_the_question(world: World) -> None:
     run = world.submit("transfer_one", "trading.py", reference="R-1", by="form")
     assert world.keep(run).state is RunState.WAITING
+    assert world.keep(run).state is RunState.WAITING, "a resume looks, and pays nothing"
+    assert (len(world.bank.transfers), world.outcomes(run)) == (1, ["asked"])
     world.bank.clock.advance(A_DAY)
     assert world.keep(run).state is RunState.FINISHED
     (question,) = world.store.inbox.questions(run)

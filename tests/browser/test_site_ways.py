@@ -3,8 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Error, FrameLocator, Page, expect
+from playwright.sync_api import Browser, Error, FrameLocator, Page, Playwright, expect
 
+from browser_agent.browser.chromium import Chromium
+from browser_agent.browser.evidence import Picture, capture
+from browser_agent.browser.held import HELPER_ADDRESS
 from fixtures import Bank, FaultProxy, Shop, Wizard
 from tests.fix_guard import Guard, wait
 
@@ -148,6 +151,22 @@ def test_what_the_gate_refuses_to_the_frame_is_not_paid(
     guard.disarm()
     page.close()
     assert bank.transfers == []
+
+
+def test_a_page_with_a_frame_is_photographed_after_the_session_was_read(
+    chromium: Chromium, playwright: Playwright, bank: Bank
+) -> None:
+    keeper = Guard(chromium)
+    browser = playwright.chromium.connect_over_cdp(chromium.endpoint)
+    page = next(page for page in browser.contexts[0].pages if page.url != HELPER_ADDRESS)
+    frame = begin_payment(page, bank.url, "form")
+    capture(page, 10.0, lambda webp: "kept")
+    keeper.remember_state()
+    frame.get_by_role("button", name="Confirm").click()
+    expect(frame.get_by_text("accepted for processing")).to_be_visible()
+    taken = capture(page, 10.0, lambda webp: "kept")
+    keeper.close()
+    assert isinstance(taken, Picture) and taken.how == "chromium", taken
 
 
 # The wizard
