@@ -135,7 +135,7 @@ def transfer(page: Page, reference: str, by: str, frame: bool) -> Gesture[None]:
         pay,
         intent=f"transfer 100.00 ({reference})",
         sends="POST /transfers",
-        proof=[Record(bank, "bookings", key={"Remark": reference})],
+        proof=[Record(bank, "bookings", key={"Remark": reference}, staleness=timedelta(days=1))],
         settle=1.0,
         timeout=4.0,
     )
