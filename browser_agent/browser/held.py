@@ -117,11 +117,18 @@ class HeldBrowser:
         return cls(chromium, browser, Gate(pause, context, helper, release, reach, log), log)
 
     async def remember_state(self) -> None:
-        """Read cookies and storage, while the pages answer: at a checkpoint. A tab's own storage stays as it was."""
+        """Read cookies and storage, while the pages answer: at a checkpoint. A tab's own storage stays as it was.
+
+        For the storage of a frame's origin Playwright opens a page of its own; a page with frames that was behind it is
+        not photographed any more (measured).
+        """
         state = await _within(STATE_SECONDS, self._context.storage_state(indexed_db=bool(self.indexed_db)))
         if state is not None:
             read = without_undeclared(dict(state), self.indexed_db)
             self.last_state = {**read, SESSION_STORAGE: self.last_state.get(SESSION_STORAGE, {})}
+        pages = [page for page in self._context.pages if page != self.gate.helper]
+        if any(len(page.frames) > 1 for page in pages):
+            await _to_front(pages)
 
     def remember_tab(self, origin: str, held: dict[str, str]) -> None:
         """What the acting page's tab holds for its origin; what it holds for others can't be read meanwhile."""
@@ -207,9 +214,14 @@ async def _new_helper(context: BrowserContext) -> Page:
     others = list(context.pages)
     page = await context.new_page()
     await page.goto(HELPER_ADDRESS)
-    for other in others:  # a page in the background is photographed twenty times slower (measured)
-        await _within(FRONT_SECONDS, other.bring_to_front())  # one that has crashed never comes
+    await _to_front(others)
     return page
+
+
+async def _to_front(pages: Sequence[Page]) -> None:
+    """A page in the background is photographed twenty times slower (measured)."""
+    for page in pages:
+        await _within(FRONT_SECONDS, page.bring_to_front())  # one that has crashed never comes
 
 
 async def _true_after(act: Awaitable[None]) -> bool:
