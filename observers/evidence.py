@@ -55,9 +55,9 @@ class Sight(StrEnum):
 
 
 class Evidence(Frozen):
-    """One thing that was seen: text, rows of a list, a picture, a page, a fact from the wire."""
+    """One thing that was seen: text, rows of a list, a picture, a page, a fact from the wire, a file that came."""
 
-    kind: Literal["text", "rows", "picture", "page", "wire"]
+    kind: Literal["text", "rows", "picture", "page", "wire", "file"]
     words: str
     text: str | None = None
     rows: tuple[dict[str, str], ...] = ()
@@ -88,12 +88,14 @@ class Observation(Frozen):
     agrees, declared complete). `fresh`: read on a page opened for this look. `counts`: it counts effects, as
     against proving "at least once". `partial`: only a part of the effect is there (a header without lines, a
     draft). `pending`: the site has accepted it and isn't done. `staleness`: how far the list may lag behind.
+    `candidates`: what may be it and proves nothing by itself, such as a number without our key.
     """
 
     kind: str
     observer: str
     sight: Sight
     matches: tuple[Match, ...] = ()
+    candidates: tuple[Match, ...] = ()
     complete: bool = False
     fresh: bool = False
     counts: bool = False
