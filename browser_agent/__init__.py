@@ -40,14 +40,34 @@ if TYPE_CHECKING:
     from browser_agent.open_run import OpenRun, open_run
     from browser_agent.steps import Step, StepCall, step
     from browser_agent.tasks import Task, task
-    from observers import ConfirmationText, Evidence, Observation, Observer, Outcome, Record, SentMail, Site, View
+    from observers import (
+        Address,
+        ConfirmationText,
+        Download,
+        ErrorShown,
+        Evidence,
+        NewPage,
+        Observation,
+        Observer,
+        Opened,
+        OrderStatus,
+        Outcome,
+        Record,
+        SentMail,
+        Site,
+        ToastLog,
+        View,
+    )
 
 __all__ = [
     "Accept",
+    "Address",
     "Check",
     "Click",
     "ConfirmationText",
     "Done",
+    "Download",
+    "ErrorShown",
     "Evidence",
     "Fact",
     "Gesture",
@@ -55,11 +75,14 @@ __all__ = [
     "KeeperGone",
     "Misuse",
     "NeverRun",
+    "NewPage",
     "NotAllowed",
     "NotApproved",
     "Observation",
     "Observer",
     "OpenRun",
+    "Opened",
+    "OrderStatus",
     "Outcome",
     "OutcomeUnknown",
     "Press",
@@ -79,6 +102,7 @@ __all__ = [
     "Superseded",
     "Task",
     "TaskChanged",
+    "ToastLog",
     "UnknownName",
     "Upload",
     "View",
@@ -91,7 +115,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "observers": "ConfirmationText Evidence Observation Observer Outcome Record SentMail Site View",
+    "observers": "Address ConfirmationText Download ErrorShown Evidence NewPage Observation Observer Opened "
+    "OrderStatus Outcome Record SentMail Site ToastLog View",
     "browser_agent.executor": "Run",
     "browser_agent.gestures": "Accept Done Gesture",
     "browser_agent.kinds": "Check Click Press Select Upload",

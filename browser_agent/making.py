@@ -17,6 +17,7 @@ from playwright.sync_api import Error
 from browser_agent.attempt import Attempt
 from browser_agent.browser.evidence import NoPicture, Picture
 from browser_agent.browser.pictures import NotAPicture, what_changed
+from browser_agent.browser.recorder import Recorder
 from browser_agent.browser.witness import Witness
 from browser_agent.errors import (
     MachineTrouble,
@@ -88,8 +89,9 @@ class Making:
         late = self._settled_late(case, row) or self._already_there(case, row)
         if late is not None:
             return late
-        with self.attempt.acting.dialogs_in_order([accept.matches for accept in gesture.dialogs]):
-            return self._dispatch(gesture, case, row)
+        in_order = self.attempt.acting.dialogs_in_order([accept.matches for accept in gesture.dialogs])
+        with in_order, self.attempt.recorder_for(row.id, gesture) as recorder:
+            return self._dispatch(gesture, case, row, recorder)
 
     # before anything is made
 
@@ -124,7 +126,7 @@ class Making:
         absent = [gesture for gesture in self.earlier if gesture.state is GestureState.NOT_HAPPENED]
         if not absent or by_person(absent[-1]):  # a person has said what to make of what is there
             return None
-        looked = Looker(self.attempt, case).look(self.attempt.wire(row.id))
+        looked = Looker(self.attempt, case, made=False).look(self.attempt.wire(row.id))
         pairs = zip(looked.observations, case.baseline, strict=True)
         found = [match for seen, before in pairs for match in new_matches(seen, before)]
         if not found:
@@ -169,7 +171,7 @@ class Making:
 
     # making it
 
-    def _dispatch(self, gesture: Gesture[Any], case: Case, row: GestureRow) -> GestureRow:
+    def _dispatch(self, gesture: Gesture[Any], case: Case, row: GestureRow, recorder: Recorder) -> GestureRow:
         attempt = self.attempt
         try:
             gesture.wait_actionable(gesture.timeout * 1000)
@@ -182,6 +184,7 @@ class Making:
             return self._refuse(row, "The gate cannot guard this browser (pooled connections cannot be closed).")
         witness = Witness(gesture.target.page)
         witness.arm()
+        recorder.mark()  # before the fence: a page that hangs may keep it for a while
         attempt.store.journal.dispatch(attempt.lease, row.id, guarded=guarded)
         attempt.reach(Point.DISPATCHING, self.ordinal)
         attempt.tell("dispatching", gesture.intent, gesture=row.id)
