@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from browser_agent.tasks import Task, task
     from observers import (
         Address,
+        Both,
         ConfirmationText,
         Download,
         ErrorShown,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Accept",
     "Address",
+    "Both",
     "Check",
     "Click",
     "ConfirmationText",
@@ -115,7 +117,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "observers": "Address ConfirmationText Download ErrorShown Evidence NewPage Observation Observer Opened "
+    "observers": "Address Both ConfirmationText Download ErrorShown Evidence NewPage Observation Observer Opened "
     "OrderStatus Outcome Record SentMail Site ToastLog View",
     "browser_agent.executor": "Run",
     "browser_agent.gestures": "Accept Done Gesture",

@@ -5,6 +5,7 @@ into a verdict, whose outcome is happened, not_happened or unknown.
 """
 
 from .address import Address
+from .both import Both
 from .confirmation import ConfirmationText
 from .contract import Accepted
 from .download import Download
@@ -30,6 +31,7 @@ __all__ = [
     "NOT_BEGUN",
     "Accepted",
     "Address",
+    "Both",
     "Box",
     "Circumstances",
     "ConfirmationText",

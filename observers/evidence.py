@@ -88,7 +88,8 @@ class Observation(Frozen):
     agrees, declared complete). `fresh`: read on a page opened for this look. `counts`: it counts effects, as
     against proving "at least once". `partial`: only a part of the effect is there (a header without lines, a
     draft). `pending`: the site has accepted it and isn't done. `staleness`: how far the list may lag behind.
-    `candidates`: what may be it and proves nothing by itself, such as a number without our key.
+    `candidates`: what may be it and proves nothing by itself, such as a number without our key. `parts`: what each
+    part said, of an effect that has two.
     """
 
     kind: str
@@ -105,6 +106,7 @@ class Observation(Frozen):
     evidence: tuple[Evidence, ...] = ()
     at: Moment
     staleness: timedelta = timedelta(0)
+    parts: "tuple[Observation, ...]" = ()
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:

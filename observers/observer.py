@@ -98,6 +98,11 @@ class Observer(ABC):
         return True
 
     @property
+    def parts(self) -> "tuple[Observer, ...]":
+        """The observers of which each must see its own, where one effect has several."""
+        return ()
+
+    @property
     def records(self) -> frozenset[Recording]:
         """What must be recorded from before the gesture's input on, so that it has something to read in."""
         return frozenset()

@@ -7,11 +7,10 @@ page, or on a page that isn't our account's.
 
 import re
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
 
-from pydantic import PlainSerializer, PlainValidator, ValidationInfo
-
+from .both import Nested
 from .evidence import Evidence, Match, Observation, plain_address
 from .keyed import holds, refuse_empty
 from .observer import Observer, Recording
@@ -23,17 +22,6 @@ if TYPE_CHECKING:
 
 _PLACE = re.compile(r"\{(\w+)\}")
 _CANDIDATES_AT_MOST = 5
-
-
-def _nested(value: Any, info: ValidationInfo) -> Observer:
-    if isinstance(value, Observer):
-        return value
-    if not isinstance(value, dict):
-        raise ValueError("not an observer")
-    return Observer.from_json(value, (info.context or {}).get("sites"))
-
-
-Nested = Annotated[Observer, PlainValidator(_nested), PlainSerializer(Observer.to_json)]
 
 
 class Opened(Observer):
