@@ -7,13 +7,14 @@
   const UNREAD = "input, textarea, select, option, datalist, script, style, noscript, template, iframe, [contenteditable]:not([contenteditable=false])";
   const SEEN = { childList: true, subtree: true, characterData: true, attributes: true,
                  attributeFilter: ["class", "style", "hidden", "open", "aria-hidden"] };
-  const SOON = 50;    // a fade-in has begun by then, and no person reads faster
-  const LATER = 250;  // for what was still hidden
+  const APART = 50;   // milliseconds between two readings: no person reads faster
+  const LATER = 250;  // for what was still hidden: a fade-in has begun by then
   const MOST_CHARACTERS = 20000;
   const waiting = new Map();  // what has changed -> how often it was looked at in vain
   const last = new WeakMap();
   const watched = new WeakSet();
   let timer = null;
+  let shownAt = -APART;
 
   const hosts = (tree) => [...tree.querySelectorAll("*")].filter((element) => element.shadowRoot);
   const watch = (tree) => {
@@ -28,7 +29,7 @@
     const element = elementOf(node);
     if (!element || element.closest(UNREAD)) return;
     waiting.set(element, 0);
-    timer ??= setTimeout(show, SOON);
+    timer ??= setTimeout(show, Math.max(0, shownAt + APART - performance.now()));
     if (element !== node) return;
     if (element.shadowRoot) watch(element.shadowRoot);
     for (const host of hosts(element)) watch(host.shadowRoot);
@@ -57,6 +58,7 @@
   const show = () => {
     clearTimeout(timer);
     timer = null;
+    shownAt = performance.now();
     const tries = new Map();
     for (const [element, vain] of waiting) if (element.isConnected) tries.set(blockOf(element), vain);
     waiting.clear();
@@ -76,7 +78,8 @@
 
   watch(document);
   addEventListener("toggle", (event) => note(event.target), true);
-  addEventListener("pagehide", () => { take(observer.takeRecords()); show(); }, true);
+  // What a page that is left has said is not heard any more at its `pagehide` (measured).
+  addEventListener("beforeunload", () => { take(observer.takeRecords()); show(); }, true);
   globalThis.recorder = {
     // From now on; what is shown now is old.
     mark: () => {

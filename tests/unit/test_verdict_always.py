@@ -109,8 +109,8 @@ def test_a_part_never_stands_for_the_whole(case: Case) -> None:
     verdict = weigh(seen, before, proof, told)
     for i in verdict.by if verdict.outcome is Outcome.happened else ():
         then = before[i]
-        parts_then = then.parts if then else ()
-        assert all(new_matches(part, was) for part, was in zip(seen[i].parts, parts_then, strict=False))
+        parts_then = then.parts if then and then.parts else (None,) * len(seen[i].parts)
+        assert all(new_matches(part, was) for part, was in zip(seen[i].parts, parts_then, strict=True))
 
 
 @whatever_it_takes
