@@ -291,21 +291,21 @@ class Making:
         taken = self.attempt.acting.picture()
         if isinstance(taken, Picture):
             facts["after"] = taken.kept
-            facts["change"] = self._change(row.before, taken.kept)
+            facts["change"] = self._change(row.before, taken)
         else:
             facts["change"] = json.dumps({"no_picture": taken.reason})
         self.attempt.store.journal.note(self.attempt.lease, row.id, **facts)
 
-    def _change(self, before: str | None, after: str) -> str | None:
-        if before is None:
-            return None
-        artifacts = self.attempt.store.artifacts
+    def _change(self, before: str | None, after: Picture) -> str | None:
+        empty = {"one_colour": True} if after.one_colour else {}
         try:
-            change = what_changed(artifacts.read(before)[0], artifacts.read(after)[0])
+            change = what_changed(self.attempt.store.artifacts.read(before)[0], after.webp) if before else None
         except (NotAPicture, UnknownName, StoreUnusable):
-            return None
-        box = change.box
-        return json.dumps({"ratio": change.ratio, "box": [box.left, box.top, box.right, box.bottom] if box else None})
+            change = None
+        if change is None:
+            return json.dumps(empty) if empty else None
+        box = [change.box.left, change.box.top, change.box.right, change.box.bottom] if change.box else None
+        return json.dumps({"ratio": change.ratio, "box": box, **empty})
 
 
 def _box(gesture: Gesture[Any]) -> list[float] | None:

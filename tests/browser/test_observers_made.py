@@ -25,6 +25,7 @@ from browser_agent import (
 )
 from browser_agent.open_run import open_run
 from browser_agent.records import GestureRow
+from browser_agent.report import write_report
 from browser_agent.store import Store
 from fixtures import Shop
 
@@ -144,3 +145,14 @@ def test_an_error_that_is_shown_is_kept_and_decides_nothing(counter: Counter) ->
         counter.order(ErrorShown(r"(?i)gateway.*"), toast, settle=1.0)
     assert len(counter.shop.orders) == 1
     assert any("which decides nothing" in reason for said in counter.said() for reason in said["reasons"])
+
+
+def test_a_picture_of_one_colour_is_flagged_in_the_report_and_changes_nothing(counter: Counter) -> None:
+    blank = "if (location.search) addEventListener('DOMContentLoaded', () => document.body.replaceChildren())"
+    counter.page.add_init_script(f"{blank}; document.documentElement?.setAttribute('style', 'background: white')")
+    led = Address(r"/orders/(?P<number>O-\d+)", answer=True)
+    assert counter.order(led) == Placed("O-1")
+    with Store(counter.store) as store:
+        report = write_report(store, store.leases.runs()[0].id, counter.store.with_suffix(".html")).read_text()
+    assert "it is of one colour: there is nothing to be seen on it" in report
+    assert "the address saw “/orders/O-1”" in report

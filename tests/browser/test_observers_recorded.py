@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import Page
 
+from browser_agent.browser.evidence import Picture, capture
 from browser_agent.browser.recorder import Recorder
 from browser_agent.browser.toasts import MOST_TOASTS
 from observers import NOT_BEGUN, Recorded
@@ -263,3 +264,10 @@ def test_a_download_that_is_cut_off_never_counts(page: Page, site: Site) -> None
         page.evaluate("() => { location = '/cut.csv' }")
         cut = told(page, recorder, lambda found: found.downloads and found.downloads[0].failure).downloads[0]
     assert (cut.sha256, cut.text) == (None, None)
+
+
+def test_a_very_tall_page_costs_no_more_than_its_window(page: Page) -> None:
+    page.set_content("<div style='height: 400000px; background: linear-gradient(red, blue)'>tall</div>")
+    taken = capture(page, 5.0, lambda webp: "d" * 64)
+    assert isinstance(taken, Picture), taken
+    assert taken.height < 2000 and not taken.one_colour
