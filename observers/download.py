@@ -13,6 +13,7 @@ from .keyed import Hit, holds, refuse_empty, said_of
 from .normal import normal
 from .observer import Observer, Recording
 from .recorded import Downloaded, Recorded, why_nothing
+from .text import pattern_words
 
 if TYPE_CHECKING:
     from .view import View
@@ -96,7 +97,7 @@ class Download(Observer):
         return f"{named[-1].name} came, and no line of it holds what is looked for"
 
     def __str__(self) -> str:
-        return f"the download {self.name!r}"
+        return f"the download “{pattern_words(self.name)}”"
 
 
 def _evidence(file: Downloaded, line: str | None) -> Evidence:
