@@ -14,7 +14,7 @@ def order(world: World, shop: Shop, reference: str, kill: str | None = None) -> 
     """Order once; what each observer said of it: kind, sight, reasons."""
     task = load_task(f"{TASKS / 'ordering.py'}:ordering")
     task.sites["shop"].bind(shop.url)
-    run = submit(world.store, task, {"reference": reference}).id
+    run = submit(world.store, task, {"reference": reference, "listed": kill is not None}).id
     ended = world.keep(run, kill)
     assert world.outcomes(run) == ["happened"], ended
     (gesture,) = world.store.journal.gestures(run)
@@ -22,11 +22,12 @@ def order(world: World, shop: Shop, reference: str, kill: str | None = None) -> 
     return [(each["kind"], each["sight"], each["reasons"]) for each in said]
 
 
-def test_a_toast_settles_its_gesture_and_is_gone_with_the_worker_that_heard_it(world: World) -> None:
+def test_what_was_heard_settles_its_gesture_and_is_gone_with_the_worker_that_heard_it(world: World) -> None:
     with Shop() as shop:
-        shop.confirm_by("toast")
-        assert ("ToastLog", "seen", []) in order(world, shop, "R-1")
-        said = order(world, shop, "R-2", kill="released:1")
-        toasts = {(sight, *reasons) for kind, sight, reasons in said if kind == "ToastLog"}
-        assert toasts == {("cannot_tell", "the recorder died with its worker")}
-        assert [each.reference for each in shop.orders] == ["R-1", "R-2"]
+        for way, kind in (("toast", "ToastLog"), ("tab", "NewPage"), ("csv", "Download")):
+            shop.confirm_by(way)  # type: ignore[arg-type]
+            assert (kind, "seen", []) in order(world, shop, f"R-{way}")
+        said = order(world, shop, "R-killed", kill="released:1")
+        heard = {(sight, *reasons) for kind, sight, reasons in said if kind != "OrderStatus"}
+        assert heard == {("cannot_tell", "the recorder died with its worker")}
+        assert [each.reference for each in shop.orders] == ["R-toast", "R-tab", "R-csv", "R-killed"]
