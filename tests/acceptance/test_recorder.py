@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from browser_agent.starting import submit
 from browser_agent.tasks import load_task
@@ -10,24 +11,30 @@ from fixtures import Shop
 from tests.fix_world import TASKS, World
 
 
-def order(world: World, shop: Shop, reference: str, kill: str | None = None) -> list[tuple[str, str, list[str]]]:
-    """Order once; what each observer said of it: kind, sight, reasons."""
+def order(world: World, shop: Shop, *ways: str, listed: bool = False, kill: str | None = None) -> list[list[Any]]:
+    """Order once in each way; what each observer said of each: kind, sight, reasons."""
     task = load_task(f"{TASKS / 'ordering.py'}:ordering")
     task.sites["shop"].bind(shop.url)
-    run = submit(world.store, task, {"reference": reference, "listed": kill is not None}).id
+    run = submit(world.store, task, {"ways": list(ways), "listed": listed}).id
     ended = world.keep(run, kill)
-    assert world.outcomes(run) == ["happened"], ended
-    (gesture,) = world.store.journal.gestures(run)
-    said = [json.loads(row.observation) for row in world.store.journal.observations(gesture.id)]
-    return [(each["kind"], each["sight"], each["reasons"]) for each in said]
+    assert world.outcomes(run) == ["happened"] * len(ways), ended
+    return [
+        [(said["kind"], said["sight"], said["reasons"]) for said in _said(world, gesture.id)]
+        for gesture in world.store.journal.gestures(run)
+    ]
+
+
+def _said(world: World, gesture: str) -> list[dict[str, Any]]:
+    return [json.loads(row.observation) for row in world.store.journal.observations(gesture)]
 
 
 def test_what_was_heard_settles_its_gesture_and_is_gone_with_the_worker_that_heard_it(world: World) -> None:
     with Shop() as shop:
-        for way, kind in (("toast", "ToastLog"), ("tab", "NewPage"), ("csv", "Download")):
-            shop.confirm_by(way)  # type: ignore[arg-type]
-            assert (kind, "seen", []) in order(world, shop, f"R-{way}")
-        said = order(world, shop, "R-killed", kill="released:1")
+        for said, kind in zip(
+            order(world, shop, "toast", "tab", "csv"), ("ToastLog", "NewPage", "Download"), strict=True
+        ):
+            assert (kind, "seen", []) in said
+        (said,) = order(world, shop, "text", listed=True, kill="released:1")
         heard = {(sight, *reasons) for kind, sight, reasons in said if kind != "OrderStatus"}
         assert heard == {("cannot_tell", "the recorder died with its worker")}
-        assert [each.reference for each in shop.orders] == ["R-toast", "R-tab", "R-csv", "R-killed"]
+        assert [each.reference for each in shop.orders] == ["R-toast", "R-tab", "R-csv", "R-text"]

@@ -8,7 +8,8 @@ shop = Site("shop", url="http://127.0.0.1:1", account="acme", signed_in='[data-a
 
 
 @step(site=shop)
-def order_tea(page: Page, reference: str, listed: bool) -> Gesture[str]:
+def order_tea(page: Page, way: str, reference: str, listed: bool) -> Gesture[str]:
+    page.context.request.post(shop / "_control", data={"confirm_by": {"way": way}})
     page.goto(shop / "orders/new")
     page.get_by_label("Reference").fill(reference)
     heard = [
@@ -33,5 +34,5 @@ def order_tea(page: Page, reference: str, listed: bool) -> Gesture[str]:
 
 
 @task(sites=[shop])
-def ordering(run: Run, reference: str, listed: bool) -> str:
-    return run.step(order_tea(reference, listed))
+def ordering(run: Run, ways: list[str], listed: bool) -> list[str]:
+    return [run.step(order_tea(way, f"R-{way}", listed)) for way in ways]
