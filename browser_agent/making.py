@@ -38,6 +38,9 @@ from observers import Observation, Site, already_there, new_matches
 
 INPUT_SECONDS = MARGIN_SECONDS - 2.0
 """The longest that an input call may take: it ends before the lease can (the driver waits on its own: measured)."""
+HARDLY = 0.005
+"""Of a picture: a smaller change is what a button looks like under the mouse."""
+SETTLE_SECONDS = 0.4
 LOOK_EVERY_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8)
 
 
@@ -289,23 +292,32 @@ class Making:
         self.attempt.disarm()
         facts: dict[str, Any] = {"wire": wire.model_dump_json() if wire.facts or wire.restarts else None}
         taken = self.attempt.acting.picture()
+        change = self._change(row.before, taken)
+        if change.get("ratio", 1.0) < HARDLY:  # a view that a script puts in place may come a moment later
+            self.attempt.sleep(SETTLE_SECONDS)
+            taken = self.attempt.acting.picture()
+            change = self._change(row.before, taken)
+            change |= {"unsettled": True} if change.get("ratio", 1.0) < HARDLY else {}
         if isinstance(taken, Picture):
             facts["after"] = taken.kept
-            facts["change"] = self._change(row.before, taken)
+            facts["change"] = json.dumps(change) if change else None
         else:
             facts["change"] = json.dumps({"no_picture": taken.reason})
         self.attempt.store.journal.note(self.attempt.lease, row.id, **facts)
 
-    def _change(self, before: str | None, after: Picture) -> str | None:
+    def _change(self, before: str | None, after: Picture | NoPicture) -> dict[str, Any]:
+        """What changed in the picture; empty if that can't be said."""
+        if not isinstance(after, Picture):
+            return {}
         empty = {"one_colour": True} if after.one_colour else {}
         try:
             change = what_changed(self.attempt.store.artifacts.read(before)[0], after.webp) if before else None
         except (NotAPicture, UnknownName, StoreUnusable):
             change = None
         if change is None:
-            return json.dumps(empty) if empty else None
+            return empty
         box = [change.box.left, change.box.top, change.box.right, change.box.bottom] if change.box else None
-        return json.dumps({"ratio": change.ratio, "box": box, **empty})
+        return {"ratio": change.ratio, "box": box, **empty}
 
 
 def _box(gesture: Gesture[Any]) -> list[float] | None:

@@ -224,7 +224,8 @@ class _Gestures:
         if most:
             words.append("most of the page changed")
         elif "ratio" in change:
-            words.append(f"{change['ratio']:.1%} of the picture changed")
+            unsettled = ": it may show the page before it settled" if change.get("unsettled") else ""
+            words.append(f"{change['ratio']:.1%} of the picture changed{unsettled}")
         return shot, "; ".join(words)
 
     def _covers(self, digest: str | None, box: Box) -> bool:

@@ -18,6 +18,7 @@ from browser_agent import (
     NewPage,
     Observer,
     Opened,
+    OrderStatus,
     OutcomeUnknown,
     ProofTooThin,
     Site,
@@ -67,6 +68,11 @@ class Counter:
         """All that observers have said of it."""
         with Store(self.store) as store:
             return [json.loads(row.observation) for row in store.journal.observations(self.gesture().id)]
+
+    def report(self) -> str:
+        """The run's report."""
+        with Store(self.store) as store:
+            return write_report(store, store.leases.runs()[0].id, self.store.with_suffix(".html")).read_text()
 
 
 @pytest.fixture
@@ -152,7 +158,18 @@ def test_a_picture_of_one_colour_is_flagged_in_the_report_and_changes_nothing(co
     counter.page.add_init_script(f"{blank}; document.documentElement?.setAttribute('style', 'background: white')")
     led = Address(r"/orders/(?P<number>O-\d+)", answer=True)
     assert counter.order(led) == Placed("O-1")
-    with Store(counter.store) as store:
-        report = write_report(store, store.leases.runs()[0].id, counter.store.with_suffix(".html")).read_text()
+    report = counter.report()
     assert "it is of one colour: there is nothing to be seen on it" in report
     assert "the address saw “/orders/O-1”" in report
+
+
+def test_a_picture_of_the_old_view_is_marked_as_taken_before_the_page_settled(counter: Counter) -> None:
+    counter.shop.confirm_by("view")
+    counter.page.add_init_script(
+        "const { fetch } = window; window.fetch = (...asked) => fetch(...asked).then(() => new Promise(() => {}))"
+    )
+    status = OrderStatus(counter.site, "orders", key={"Reference": "R-1"}, means={"Received": "happened"},
+                         reads={"number": "Number"})  # fmt: skip
+    assert counter.order(status, by="?by=fetch") == Placed("O-1")
+    assert "it may show the page before it settled" in counter.report()
+    assert len(counter.shop.orders) == 1
