@@ -80,10 +80,9 @@ class Address(Observer):
         values = {name: value for name, value in found.groupdict().items() if value is not None}
         answered = self.answer and _bare(page.address) in (view.recorded.answers if view.recorded else ())
         words = "where the declared request led" if answered else "where the page stands"
-        evidence = Evidence(
-            kind="page", words=f"{words}: {text}", blob=page.picture(), address=page.address, at=view.now()
-        )
         match, ours = Match(values=values, identity=text), answered or holds(text, self.key)
+        blob = page.picture() if ours else None
+        evidence = Evidence(kind="page", words=f"{words}: {text}", blob=blob, address=page.address, at=view.now())
         if self.answer and view.recorded is None and not ours:
             return self.cannot_tell(DIED, evidence=[evidence], at=view.now(), candidates=[match])
         return said_of(self, "the address", [Hit(match, evidence, ours)], view.now(), "")

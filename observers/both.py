@@ -88,6 +88,7 @@ class Both(Observer):
             observer=str(self),
             sight=Sight.seen if any(seen) else Sight.cannot_tell if blind else Sight.not_seen,
             matches=tuple(match for part in parts for match in part.matches),
+            candidates=tuple(match for part in parts if part.counts for match in part.candidates),
             complete=not blind and all(part.complete for part in parts),
             fresh=all(part.fresh for part in parts),
             counts=any(part.counts for part in parts),

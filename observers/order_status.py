@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from .evidence import Observation
+from .evidence import Match, Observation
 from .listing import ListedRow, ListReader
 from .normal import normal
 from .observer import Observer
@@ -91,7 +91,8 @@ class OrderStatus(Observer):
         undeclared = [word for word in self._words(listing.rows) if self._meaning(word) is None]
         if listing.foreign or not listing.headers or undeclared:
             unknown = [f"nobody has declared what the status “{word}” means" for word in undeclared]
-            return self.cannot_tell(*unknown, *doubts, evidence=evidence, at=at)
+            candidates = [] if listing.foreign else self._matches(listing.rows)
+            return self.cannot_tell(*unknown, *doubts, evidence=evidence, at=at, candidates=candidates)
         if not self.complete:
             doubts.append("the list isn't declared complete, so it proves presence only")
         reasons = [*self._said(listing.rows), *doubts]
@@ -100,7 +101,7 @@ class OrderStatus(Observer):
             return self.not_seen(*reasons, evidence=evidence, complete=not doubts, fresh=True, at=at)
         told = {self._meaning_of(row) for row in effects}
         return self.seen(
-            [match_of(row, self.key, self.reads, self.site.decimal) for row in effects],
+            self._matches(effects),
             *evidence,
             reasons=reasons,
             at=at,
@@ -112,6 +113,9 @@ class OrderStatus(Observer):
 
     def _fits(self, row: Row) -> bool:
         return fits(row, self.key, self.site.decimal)
+
+    def _matches(self, rows: Iterable[ListedRow]) -> list[Match]:
+        return [match_of(row, self.key, self.reads, self.site.decimal) for row in rows]
 
     def _words(self, rows: Iterable[ListedRow]) -> list[str]:
         return list(dict.fromkeys(listed.row[normal(self.column)] for listed in rows))

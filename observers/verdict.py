@@ -252,7 +252,7 @@ def new_matches(seen: Observation, before: Observation | None) -> tuple[Match, .
     """The matches that weren't there before the gesture; as often as they are there more often."""
     if seen.parts:
         return tuple(match for part, then in _parts(seen, before) for match in new_matches(part, then))
-    known = Counter(match.identity for match in before.matches) if before else Counter[str]()
+    known = Counter(match.identity for match in _there(before)) if before else Counter[str]()
     new = []
     for match in seen.matches:
         if known[match.identity] > 0:
@@ -330,7 +330,12 @@ def _nothing_seen(observations: Sequence[Observation], circumstances: Circumstan
 def already_there(baselines: Sequence[Observation | None], proof: Sequence[Observer]) -> tuple[Match, ...]:
     """Matches of unique keys that are there before the gesture: it must not be made; ask (use it, or make another)."""
     pairs = zip(baselines, proof, strict=False)
-    return tuple(match for before, observer in pairs if before and observer.unique for match in before.matches)
+    return tuple(match for before, observer in pairs if before and observer.unique for match in _there(before))
+
+
+def _there(before: Observation) -> tuple[Match, ...]:
+    """What was there before the gesture, or may have been."""
+    return before.matches + before.candidates
 
 
 def looks_agree(earlier: Sequence[Observation], later: Sequence[Observation]) -> bool:

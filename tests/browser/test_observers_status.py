@@ -109,6 +109,8 @@ def test_a_word_that_nobody_declared_is_never_guessed_at(attached: Browser, shop
     shop.enter(reference="R-1")
     said = look(attached, status)
     assert (said.sight, said.reasons) == (Sight.cannot_tell, ("nobody has declared what the status “On hold” means",))
+    shop.move("O-2", "Received")
+    assert weigh([look(attached, status)], [said], [status], Circumstances()).matches == (), "both were there before"
 
 
 def test_a_payment_that_failed_beside_an_order_is_one_order(attached: Browser, shop: Shop, status: OrderStatus) -> None:

@@ -361,6 +361,14 @@ def test_an_observation_says_one_thing() -> None:
         Observation(kind="X", observer="x", sight=Sight.cannot_tell, complete=True, at=AT)
 
 
+def test_what_may_have_been_there_before_the_gesture_is_not_new_and_stops_it() -> None:
+    unclear = RECORD.cannot_tell("nobody has declared what it means", at=AT, candidates=[inv()])
+    assert already_there([unclear], [RECORD]) == (inv(),)
+    assert weigh([seen(RECORD, inv())], [unclear], [RECORD], NOTHING_KNOWN).matches == ()
+    both = BOTH.together((unclear, empty(MAIL)))
+    assert already_there([both], [BOTH]) == (inv(),)
+
+
 # One effect of two parts
 
 MAIL = SentMail(BOOKS, to="ann@example.org", subject="S-101", complete=True)
