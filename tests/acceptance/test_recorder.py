@@ -13,7 +13,7 @@ from tests.fix_world import TASKS, World
 
 def order(world: World, shop: Shop, *ways: str, listed: bool = False, kill: str | None = None) -> list[list[Any]]:
     """Order once in each way; what each observer said of each: kind, sight, reasons."""
-    task = load_task(f"{TASKS / 'ordering.py'}:ordering")
+    task = load_task(f"{TASKS / 'hearing.py'}:hearing")
     task.sites["shop"].bind(shop.url)
     run = submit(world.store, task, {"ways": list(ways), "listed": listed}).id
     ended = world.keep(run, kill)

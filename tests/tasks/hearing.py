@@ -34,5 +34,5 @@ def order_tea(page: Page, way: str, reference: str, listed: bool) -> Gesture[str
 
 
 @task(sites=[shop])
-def ordering(run: Run, ways: list[str], listed: bool) -> list[str]:
+def hearing(run: Run, ways: list[str], listed: bool) -> list[str]:
     return [run.step(order_tea(way, f"R-{way}", listed)) for way in ways]
