@@ -6,12 +6,16 @@ and SQLModel are slow to import. Says so plainly where a file of the user's own 
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # a library is silent until somebody wants to hear
+
 if TYPE_CHECKING:
+    from browser_agent.appearance import Appearance
     from browser_agent.errors import (
         Fact,
         InOtherHands,
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     )
     from browser_agent.executor import Run
     from browser_agent.gestures import Accept, Done, Gesture
+    from browser_agent.keeping import Options
     from browser_agent.kinds import Check, Click, Press, Select, Upload
     from browser_agent.open_run import OpenRun, open_run
     from browser_agent.steps import Step, StepCall, step
@@ -63,6 +68,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Accept",
     "Address",
+    "Appearance",
     "Both",
     "Check",
     "Click",
@@ -84,6 +90,7 @@ __all__ = [
     "Observer",
     "OpenRun",
     "Opened",
+    "Options",
     "OrderStatus",
     "Outcome",
     "OutcomeUnknown",
@@ -117,10 +124,12 @@ __all__ = [
 ]
 
 _HOMES = {
+    "browser_agent.appearance": "Appearance",
     "observers": "Address Both ConfirmationText Download ErrorShown Evidence NewPage Observation Observer Opened "
     "OrderStatus Outcome Record SentMail Site ToastLog View",
     "browser_agent.executor": "Run",
     "browser_agent.gestures": "Accept Done Gesture",
+    "browser_agent.keeping": "Options",
     "browser_agent.kinds": "Check Click Press Select Upload",
     "browser_agent.open_run": "OpenRun open_run",
     "browser_agent.steps": "Step StepCall step",

@@ -135,7 +135,13 @@ class Holding:
 
     async def _attach(self, chromium: Chromium) -> HeldBrowser | None:
         for _ in range(2):
-            held = await HeldBrowser.attach(self._playwright, chromium, release=self._release, reach=self._reach)
+            held = await HeldBrowser.attach(
+                self._playwright,
+                chromium,
+                release=self._release,
+                reach=self._reach,
+                appearance=self._options.appearance,
+            )
             if held is not None:
                 return held
             with suppress(ChromiumSilent):
@@ -153,4 +159,6 @@ class Holding:
             release=self._release,
             reach=self._reach,
             netlog=self._options.netlog,
+            appearance=self._options.appearance,
+            executable=self._options.executable,
         )

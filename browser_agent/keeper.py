@@ -13,12 +13,14 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from playwright.async_api import async_playwright
+from pydantic import TypeAdapter
 
 from browser_agent import nursing, processes
+from browser_agent.announcing import Announcer
 from browser_agent.attending import check_attended, interrupts, said_go
 from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.held import driver_answers, without_lost_answers
@@ -64,17 +66,20 @@ def keep(store: Store, run: str, options: Options | None = None, tell: Tell = la
     if store.leases.run(run).task_file == OPEN_TASK:
         raise Misuse(f"Run {run} was opened by other code: open it there again, with its key, and it goes on.")
     check_attended(options or Options())
-    keeper = _Keeper(store, run, options or Options(), tell)
-    if not _loop_runs_here():
-        return asyncio.run(keeper.keep())
-    with ThreadPoolExecutor(1, thread_name_prefix="keeper") as thread:  # a notebook, or Playwright's sync API
-        return thread.submit(lambda: asyncio.run(keeper.keep())).result()
+    with Announcer(store, run, options or Options(), tell) as announcer:
+        keeper = _Keeper(store, run, options or Options(), announcer.tell)
+        if not _loop_runs_here():
+            return asyncio.run(keeper.keep())
+        with ThreadPoolExecutor(1, thread_name_prefix="keeper") as thread:  # a notebook, or Playwright's sync API
+            return thread.submit(lambda: asyncio.run(keeper.keep())).result()
 
 
 def look(store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None) -> Ended:
     """Look once more at what is in doubt, and do nothing else: `keep` with `only_look`."""
     asked = options or Options()
-    return keep(store, run, Options(headed=asked.headed, only_look=True, chromium=asked.chromium), tell)
+    return keep(
+        store, run, replace(asked, only_look=True, kill_at=None, slow_mo_ms=0, pause_before_gesture=False), tell
+    )
 
 
 class _Keeper:
@@ -190,7 +195,8 @@ class _Keeper:
         return how
 
     def _order(self) -> Message:
-        options = {**asdict(self._options), "kill_at": str(self._kill_at) if self._kill_at else None}
+        options = TypeAdapter(Options).dump_python(replace(self._options, kill_at=None), mode="json")
+        options["kill_at"] = str(self._kill_at) if self._kill_at else None
         return {"store": str(self._store.path), "lease": asdict(self._lease), "options": options}
 
     async def _serve(self, reader: asyncio.StreamReader) -> None:

@@ -59,6 +59,7 @@ class KeptAttempt(Attempt):
             self._acting = None
         if self._acting is None:
             self._acting = self._attached() or self._attached_anew()
+            self._furnish(self._acting)
             self.store.leases.note(self.lease, page=self._acting.target)
         return self._acting
 
@@ -74,6 +75,11 @@ class KeptAttempt(Attempt):
             )
         except (TimeoutError, DeadlinePassed):
             return None
+
+    def _furnish(self, acting: Acting) -> None:
+        acting.fresh, acting.look_seconds = self.options.appearance.context_options, self.options.look_seconds
+        if self.options.page_seconds is not None:
+            acting.context.set_default_timeout(self.options.page_seconds * 1000)
 
     def _attached_anew(self) -> Acting:
         self.channel.ask("end_browser")

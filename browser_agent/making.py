@@ -21,6 +21,7 @@ from browser_agent.browser.recorder import Recorder
 from browser_agent.browser.witness import Witness
 from browser_agent.errors import (
     MachineTrouble,
+    NotApproved,
     Refused,
     StoreUnusable,
     UnknownName,
@@ -54,6 +55,8 @@ class Making:
         site: the site that the step changes.
         earlier: the step's gestures so far, all settled.
         ordinal: which gesture of the run it is, from 1.
+        approval: the id of the yes that it is made on; None where none is needed.
+        reverse: the name of the step that can take it back, if there is one.
     """
 
     attempt: Attempt
@@ -61,6 +64,8 @@ class Making:
     site: Site | None
     earlier: Sequence[GestureRow]
     ordinal: int
+    approval: str | None = None
+    reverse: str | None = None
 
     def make(self, gesture: Gesture[Any]) -> GestureRow:
         """Make the gesture and settle it.
@@ -118,6 +123,7 @@ class Making:
             baseline=BASELINE.dump_json(baseline).decode(),
             before=picture.kept if isinstance(picture, Picture) else None,
             target_box=json.dumps(box) if box else None,
+            reverse=self.reverse,
         )
         self.attempt.reach(Point.BEFORE_INTENT, self.ordinal)
         row = self.attempt.store.journal.intend(self.attempt.lease, self.step, len(self.earlier) + 1, intent)
@@ -176,8 +182,9 @@ class Making:
 
     def _dispatch(self, gesture: Gesture[Any], case: Case, row: GestureRow, recorder: Recorder) -> GestureRow:
         attempt = self.attempt
+        patience = gesture.patience(attempt.options.gesture_seconds)
         try:
-            gesture.wait_actionable(gesture.timeout * 1000)
+            gesture.wait_actionable(patience * 1000)
         except Refused as refused:
             return self._refuse(row, refused.args[0])
         if attempt.options.pause_before_gesture:
@@ -188,12 +195,15 @@ class Making:
         witness = Witness(gesture.target.page)
         witness.arm()
         recorder.mark()  # before the fence: a page that hangs may keep it for a while
-        attempt.store.journal.dispatch(attempt.lease, row.id, guarded=guarded)
+        try:
+            attempt.store.journal.dispatch(attempt.lease, row.id, guarded=guarded, approval=self.approval)
+        except NotApproved:
+            return self._refuse(row, "Its approval ran out, or was used, before it was made.")
         attempt.reach(Point.DISPATCHING, self.ordinal)
         attempt.tell("dispatching", gesture.intent, gesture=row.id)
         log = None
         try:
-            gesture.make(min(gesture.timeout, INPUT_SECONDS) * 1000)
+            gesture.make(min(patience, INPUT_SECONDS) * 1000)
         except Refused as refused:  # by the kind itself, before it touched the page
             return self._refuse(row, refused.args[0])
         except Error as error:

@@ -71,6 +71,7 @@ class RunRow(SQLModel, table=True):
     token: str = ""
     lease_until: float = 0.0
     result: str | None = None  # JSON of the task's return value
+    submitted_by: str | None = None  # the person, or the account of this machine, on whose authority it runs
     ended_by: str | None = None  # in words: why the run stands where it stands
     created: datetime = _time()
     updated: datetime = _time()
@@ -91,6 +92,7 @@ class AttemptRow(SQLModel, table=True):
     page: str | None = None  # the id of the page (CDP target) that the task works on
     source: str | None = None  # sha256 of the task file
     packages: str | None = None  # JSON: package -> version
+    present: str | None = None  # the person who watches it at a terminal; None = nobody does
     began: datetime = _time()
     ended: datetime | None = _time(default=None)
     how: str | None = None  # how it ended, in words
@@ -148,6 +150,8 @@ class GestureRow(SQLModel, table=True):
     count: int | None = None  # effects that the counting observers saw
     reasons: str | None = None  # JSON: list of sentences
     proven_by: str | None = None  # JSON: ids of observations, or a person's answer
+    approval: str | None = None  # id of the approval that covers it
+    reverse: str | None = None  # name of the step that can reverse it
     intent_at: datetime = _time()
     dispatched_at: datetime | None = _time(default=None)
     settled_at: datetime | None = _time(default=None)
@@ -206,6 +210,25 @@ class QuestionRow(SQLModel, table=True):
     values: str | None = None  # JSON
     override: bool = False
     ended_at: datetime | None = _time(default=None)
+
+
+class ApprovalRow(SQLModel, table=True):
+    """A person's word on one step call: yes or no. A yes covers one gesture, or all of that call until it is done."""
+
+    __tablename__ = "approval"
+    __table_args__ = (UniqueConstraint("question_id", "position"),)
+
+    id: str = Field(primary_key=True)
+    run_id: str = Field(foreign_key="run.id", index=True)
+    question_id: str = Field(foreign_key="question.id", index=True)
+    position: int  # of the call in its question, from 0
+    step: str  # the step's name and version
+    arguments: str  # canonical JSON
+    approved: bool
+    until_done: bool = False
+    expires: datetime | None = _time(default=None)  # by the database's clock; None = never
+    by: str
+    at: datetime = _time()
 
 
 class CheckpointRow(SQLModel, table=True):

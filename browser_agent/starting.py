@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from browser_agent.attending import own_user
 from browser_agent.records import RunRow
 from browser_agent.store import Store
 from browser_agent.tasks import Task, dump_arguments, parse_arguments
@@ -33,4 +34,5 @@ def submit(store: Store, task: Task[..., Any], arguments: Mapping[str, Any], key
         arguments=dump_arguments(task, parse_arguments(task, arguments)),
         sites=json.dumps({name: {"url": site.url, "account": site.account} for name, site in task.sites.items()}),
         key=key,
+        by=own_user(),
     )

@@ -12,11 +12,13 @@ import os
 import signal
 import socket
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import psutil
 from playwright.sync_api import Error, sync_playwright
+from pydantic import TypeAdapter
 
 from browser_agent import processes
 from browser_agent.attempt import Attempt
@@ -34,9 +36,10 @@ from browser_agent.keeping import KillAt, Options
 from browser_agent.kept import KeptAttempt
 from browser_agent.processes import ProcessId
 from browser_agent.records import RunRow
+from browser_agent.reversing import load
 from browser_agent.states import RunState
 from browser_agent.store import Lease, Store
-from browser_agent.tasks import Task, load_arguments, load_task, package_versions, source_hash
+from browser_agent.tasks import Task, load_arguments, package_versions, source_hash
 
 TROUBLE_CODE = 71
 """The worker's exit code when its browser, its driver or its machine has given up; not the task's doing."""
@@ -65,7 +68,7 @@ def main(descriptor: int) -> int:
 def _attempt(store: Store, lease: Lease, channel: Channel, options: Options) -> None:
     row = store.leases.run(lease.run)
     try:
-        task = load_task(f"{row.task_file}:{row.task_name}")
+        task = load(f"{row.task_file}:{row.task_name}")
         arguments = load_arguments(task, row.arguments)
         _bind(task, row)
     except Misuse as misuse:
@@ -160,9 +163,8 @@ def _children() -> list[ProcessId]:
 
 def _options(stored: dict[str, Any]) -> Options:
     kill_at = stored.pop("kill_at")
-    return Options(
-        **{**stored, "chromium": tuple(stored["chromium"])}, kill_at=KillAt.parse(kill_at) if kill_at else None
-    )
+    options = TypeAdapter(Options).validate_python(stored)
+    return replace(options, kill_at=KillAt.parse(kill_at) if kill_at else None)
 
 
 def _order(line: socket.socket) -> Message:

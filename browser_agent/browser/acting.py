@@ -6,7 +6,7 @@ gesture made. Knows nothing of journals; never reloads, never goes back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from time import monotonic
@@ -42,10 +42,16 @@ class Acting:
         browser: its browser, in which fresh pages are opened to look from.
         page: the page.
         keep: stores a picture and returns its digest.
+
+    Attributes:
+        fresh: options of the contexts in which fresh pages are opened, so that they appear as the acting page does.
+        look_seconds: the longest that one look at one page may take.
     """
 
     def __init__(self, browser: Browser, page: Page, keep: Keep) -> None:
         self._keep = keep
+        self.fresh: Mapping[str, Any] = {}
+        self.look_seconds = LOOK_SECONDS
         self.browser = browser
         self.context: BrowserContext = page.context
         self.answer_of_post = False
@@ -102,9 +108,10 @@ class Acting:
             state=state or None,
             keep=self._keep,
             clock=clock,
-            deadline=LOOK_SECONDS,
+            deadline=self.look_seconds,
             glance=GLANCE_SECONDS,
             answer_of_post=self.answer_of_post,
+            options=self.fresh,
             shoot=self.shoot,
             recorded=recorded,
         )

@@ -15,6 +15,8 @@ from typing import Any, TypeVar, cast
 
 from playwright.async_api import Browser, BrowserContext, Dialog, Error, Page, Playwright, StorageState
 
+from browser_agent.appearance import AS_IT_IS, Appearance
+from browser_agent.browser.appearing import appear
 from browser_agent.browser.chromium import Chromium, ChromiumSilent, close_page_by_port
 from browser_agent.browser.gate import Gate, Reach, Release
 from browser_agent.browser.netlog import NetworkLog
@@ -54,6 +56,8 @@ class HeldBrowser:
         release: Release,
         reach: Reach,
         netlog: bool = False,
+        appearance: Appearance = AS_IT_IS,
+        executable: Path | None = None,
     ) -> HeldBrowser:
         """A new Chromium with a new profile, given the session `state`; with `netlog`, its network log is read.
 
@@ -65,8 +69,9 @@ class HeldBrowser:
         log, held = NetworkLog.open(profile) if netlog else None, None
         arguments = (*extra, log.argument) if log is not None else extra
         try:
-            chromium = await asyncio.to_thread(Chromium.start, profile, headless=not headed, extra=arguments)
-            held = await cls.attach(playwright, chromium, release=release, reach=reach, log=log)
+            how: dict[str, Any] = {"extra": arguments, "appearance": appearance, "executable": executable}
+            chromium = await asyncio.to_thread(Chromium.start, profile, headless=not headed, **how)
+            held = await cls.attach(playwright, chromium, release=release, reach=reach, log=log, appearance=appearance)
             if held is None:
                 await asyncio.to_thread(chromium.end)
                 raise ChromiumSilent("The new Chromium started, but nothing could attach to it.")
@@ -93,6 +98,7 @@ class HeldBrowser:
         release: Release,
         reach: Reach,
         log: NetworkLog | None = None,
+        appearance: Appearance = AS_IT_IS,
     ) -> HeldBrowser | None:
         """The keeper's own connection to a living Chromium; None if it cannot be attached to.
 
@@ -103,6 +109,7 @@ class HeldBrowser:
             context = browser.contexts[0]
             helper = await _helper_page(context)
             pause = await asyncio.wait_for(Pause.lay(browser, context, helper), ATTACH_SECONDS)
+            await appear(context, appearance)
         except (Error, IndexError, TimeoutError):
             return None
         return cls(chromium, browser, Gate(pause, context, helper, release, reach, log), log)

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-import json
+from datetime import timedelta
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from browser_agent.attending import check_attended
 from browser_agent.cli import asking
 from browser_agent.cli.exits import Exit, exit_of
-from browser_agent.cli.opening import AsJson, Desk, StorePath, named_values, open_desk
-from browser_agent.cli.running import Headed, close, document, kept, looked
+from browser_agent.cli.opening import AsJson, Desk, Set, StorePath, named_values, open_desk, resolved
+from browser_agent.cli.running import Headed, close, display, document, kept, looked, refused_calls, say_refused
 from browser_agent.errors import InOtherHands
 from browser_agent.keeping import Ended, Options
 from browser_agent.records import QuestionRow
 from browser_agent.states import Answer, QuestionKind, QuestionState
-from browser_agent.store import Said
+from browser_agent.store import Consent, Said
 
 By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who says so; it stands in the audit log.")]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why: what you looked at.")]
 QuestionId = Annotated[str, typer.Argument(metavar="ID", help="The question's id, from `browser-agent inbox`.")]
+Only = Annotated[
+    list[int] | None,
+    typer.Option("--only", metavar="N", min=1, help="Only call N of the list; again for more. The rest is refused."),
+]
+UntilDone = Annotated[
+    bool,
+    typer.Option("--until-done", metavar="", help="Also if it must be made again, being proven not to have happened."),
+]
+Hours = Annotated[
+    float | None,
+    typer.Option("--hours", metavar="HOURS", help="How long your yes may be used, if not as long as the task says."),
+]
 NoResume = Annotated[
     bool, typer.Option("--no-resume", metavar="", help="Only write it down; the run goes on when you resume it.")
 ]
@@ -54,7 +66,8 @@ def answer(
         typer.Option("--override", metavar="", help="Say not-happened before the safe time; you take it on yourself."),
     ] = False,
     no_resume: NoResume = False,
-    headed: Headed = False,
+    headed: Headed = None,
+    given: Set = None,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
@@ -67,7 +80,7 @@ def answer(
     """
     word = Answer(said.replace("-", "_"))
     wanted = Said(word, by, reason, named_values(value or [], "a value"), override)
-    return _answer(open_desk(store, as_json), question, wanted, Options(headed=headed), resume=not no_resume)
+    return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
 
 
 def approve(
@@ -75,17 +88,24 @@ def approve(
     *,
     by: By,
     reason: Reason,
+    only: Only = None,
+    until_done: UntilDone = False,
+    hours: Hours = None,
     no_resume: NoResume = False,
-    headed: Headed = False,
+    headed: Headed = None,
+    given: Set = None,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
     """Say yes to exactly the calls of an approval; the run goes on and MAKES them.
 
-    Example:  browser-agent approve q-7k2m9 --by ann --reason "checked against the contract"
+    A yes is for one gesture a call: one that must be made again asks anew, unless you say --until-done.
+
+    Example:  browser-agent approve q-7k2m9 --only 1 --only 3 --by ann --reason "checked against the contract"
     """
-    wanted = Said(Answer.APPROVE, by, reason)
-    return _answer(open_desk(store, as_json), question, wanted, Options(headed=headed), resume=not no_resume)
+    consent = Consent(tuple(only or ()), until_done, timedelta(hours=hours) if hours is not None else None)
+    wanted = Said(Answer.APPROVE, by, reason, consent=consent)
+    return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
 
 
 def refuse(
@@ -94,7 +114,8 @@ def refuse(
     by: By,
     reason: Reason,
     no_resume: NoResume = False,
-    headed: Headed = False,
+    headed: Headed = None,
+    given: Set = None,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
@@ -103,11 +124,15 @@ def refuse(
     Example:  browser-agent refuse q-7k2m9 --by ann --reason "the customer has left"
     """
     wanted = Said(Answer.REFUSE, by, reason)
-    return _answer(open_desk(store, as_json), question, wanted, Options(headed=headed), resume=not no_resume)
+    return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
 
 
-def _answer(desk: Desk, name: str, said: Said, options: Options, *, resume: bool) -> Exit:
-    check_attended(options)  # before an answer is taken that could not be carried out
+def _desk(store: Path | None, as_json: bool, given: list[str] | None, headed: bool | None) -> Desk:
+    return open_desk(store, as_json, using=resolved(given, headed=headed).settings)
+
+
+def _answer(desk: Desk, name: str, said: Said, *, resume: bool) -> Exit:
+    options = display(desk.settings)  # before an answer is taken that could not be carried out
     desk.store.inbox.check(name, said)
     question = desk.store.inbox.question(name)
     seen = _look(desk, question)
@@ -128,11 +153,9 @@ def _answer(desk: Desk, name: str, said: Said, options: Options, *, resume: bool
             "ended": document(desk, ended) if ended else None,
         }
     )
-    code = _close(desk, question, ended, given_up=given_up)
-    if said.answer is Answer.REFUSE:
-        refused = len(json.loads(question.details).get("calls", ()))
-        desk.screen.say(f"{refused} {'call was' if refused == 1 else 'calls were'} refused and NOT made.", "yellow")
-    return code
+    if ended is None:  # else it is said with all that were refused in the run
+        say_refused(desk, refused_calls(desk, [question]))
+    return _close(desk, question, ended, given_up=given_up)
 
 
 def _look(desk: Desk, question: QuestionRow) -> Ended | None:

@@ -29,6 +29,7 @@ _MARKS = {
     "pause": ("?", "bold yellow"),
     "in_doubt": ("…", "yellow"),
     "worker_died": ("!", "red"),
+    "notification": ("!", "red"),
     "raised": ("✘", "red"),
 }
 _WAITED_FOR = {"dispatching", "waiting"}

@@ -27,7 +27,8 @@ from browser_agent.states import (
     RunState,
     check_arrow,
 )
-from browser_agent.store import audit
+from browser_agent.store import approvals, audit
+from browser_agent.store.approvals import Consent
 from browser_agent.store.database import Database
 from browser_agent.store.journal import Journal
 from browser_agent.store.leases import Lease, fence
@@ -58,6 +59,7 @@ class Said:
     reason: str
     values: Mapping[str, str] = field(default_factory=dict)
     override: bool = False
+    consent: Consent = field(default_factory=Consent)
 
 
 ALLOWED: Mapping[QuestionKind, frozenset[Answer]] = {
@@ -135,15 +137,29 @@ class Inbox:
             row.answer, row.by, row.reason, row.override = said.answer, said.by, said.reason, said.override
             row.values = json.dumps(dict(said.values))
             session.add(row)
+            consent = self._decide(session, row, said)
             facts = {
                 "answer": str(said.answer),
                 "by": said.by,
                 "reason": said.reason,
                 "override": said.override or None,
+                **consent,
             }
             self._tell(session, row.run_id, "answer", row, values=dict(said.values) or None, **facts)
             self._follow(session, row, said)
             return row
+
+    def note_told(self, question: str) -> None:
+        """Write down that a person was told of a question by command or address; the run is not touched."""
+        with self._database.write() as session:
+            row = _question(session, question)
+            row.details = json.dumps({**json.loads(row.details), "told_at": self._clock.now().isoformat()})
+            session.add(row)
+            self._tell(session, row.run_id, "question_told", row)
+
+    def was_told(self, question: QuestionRow) -> bool:
+        """Whether a person was told of a question by command or address."""
+        return "told_at" in json.loads(question.details)
 
     def check(self, question: str, said: Said) -> None:
         """Refuse an answer that could not be taken at any time; `answer` refuses what is too early as well.
@@ -192,6 +208,19 @@ class Inbox:
     def _end(self, row: QuestionRow, state: QuestionState) -> None:
         check_arrow(QUESTION_ARROWS, row.state, state)
         row.state, row.ended_at = state, self._clock.now()
+
+    def _decide(self, session: Session, row: QuestionRow, said: Said) -> dict[str, Any]:
+        """Write down what was said to each call of an approval; what the audit log tells of it."""
+        if said.answer not in {Answer.APPROVE, Answer.REFUSE}:
+            return {}
+        yes = said.answer is Answer.APPROVE
+        rows = approvals.decide(self._database, session, row, yes=yes, consent=said.consent)
+        expires = rows[0].expires if yes and rows else None
+        return {
+            "calls": [f"{'approved' if call.approved else 'refused'}: {call.step} {call.arguments}" for call in rows],
+            "until_done": said.consent.until_done or None,
+            "expires": expires.isoformat() if expires else None,
+        }
 
     def _follow(self, session: Session, row: QuestionRow, said: Said) -> None:
         """Carry the answer out: the gesture is settled by the person's word, or the run is abandoned."""
@@ -244,6 +273,10 @@ def _check(session: Session, row: QuestionRow, said: Said) -> None:
         raise Misuse(f"Question {row.id} can be answered with: {allowed}. Nothing was changed.")
     if not said.by.strip() or not said.reason.strip():
         raise Misuse("An answer needs a name (--by) and a reason (--reason). Nothing was changed.")
+    if said.answer is Answer.APPROVE:
+        approvals.check(row, said.consent)
+    elif said.consent != Consent():
+        raise Misuse("Only a yes can be for some of the calls, for a time, or until it is done. Nothing was changed.")
     missing = [name for name in json.loads(row.details).get("needs", ()) if name not in said.values]
     if said.answer is Answer.HAPPENED and missing:
         names, given = ", ".join(missing), " ".join(f"--value {name}=..." for name in missing)
