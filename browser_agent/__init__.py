@@ -47,15 +47,37 @@ if TYPE_CHECKING:
     from browser_agent.open_run import OpenRun, open_run
     from browser_agent.steps import Step, StepCall, step
     from browser_agent.tasks import Task, task
-    from observers import ConfirmationText, Evidence, Observation, Observer, Outcome, Record, SentMail, Site, View
+    from observers import (
+        Address,
+        Both,
+        ConfirmationText,
+        Download,
+        ErrorShown,
+        Evidence,
+        NewPage,
+        Observation,
+        Observer,
+        Opened,
+        OrderStatus,
+        Outcome,
+        Record,
+        SentMail,
+        Site,
+        ToastLog,
+        View,
+    )
 
 __all__ = [
     "Accept",
+    "Address",
     "Appearance",
+    "Both",
     "Check",
     "Click",
     "ConfirmationText",
     "Done",
+    "Download",
+    "ErrorShown",
     "Evidence",
     "Fact",
     "FileChanged",
@@ -65,12 +87,15 @@ __all__ = [
     "Login",
     "Misuse",
     "NeverRun",
+    "NewPage",
     "NotAllowed",
     "NotApproved",
     "Observation",
     "Observer",
     "OpenRun",
+    "Opened",
     "Options",
+    "OrderStatus",
     "Outcome",
     "OutcomeUnknown",
     "Press",
@@ -90,6 +115,7 @@ __all__ = [
     "Superseded",
     "Task",
     "TaskChanged",
+    "ToastLog",
     "UnknownName",
     "Upload",
     "View",
@@ -104,7 +130,8 @@ __all__ = [
 
 _HOMES = {
     "browser_agent.appearance": "Appearance",
-    "observers": "ConfirmationText Evidence Observation Observer Outcome Record SentMail Site View",
+    "observers": "Address Both ConfirmationText Download ErrorShown Evidence NewPage Observation Observer Opened "
+    "OrderStatus Outcome Record SentMail Site ToastLog View",
     "browser_agent.executor": "Run",
     "browser_agent.gestures": "Accept Done Gesture",
     "browser_agent.keeping": "Options",

@@ -14,12 +14,14 @@ from typing import Any, ClassVar, NoReturn
 from playwright.sync_api import Page
 
 from browser_agent.browser.acting import Acting
+from browser_agent.browser.recorder import Recorder
 from browser_agent.errors import Stopped, WaitingForPerson
+from browser_agent.gestures import Gesture
 from browser_agent.keeping import Options
 from browser_agent.states import Point
 from browser_agent.store import Asked, Lease, Store
 from browser_agent.wire import WireReport
-from observers import Site
+from observers import NOT_BEGUN, Recorded, Recording, Site
 
 
 class Attempt(ABC):
@@ -43,6 +45,7 @@ class Attempt(ABC):
         self.clock = store.clock
         self.here = True
         self._acting: Acting | None = None
+        self.recorder: Recorder | None = None  # of the last gesture that this worker made; it outlives its browser
 
     # the page
 
@@ -68,6 +71,20 @@ class Attempt(ABC):
         Args:
             of: the step or gesture, in words; None = keep the session alone, and leave how the page stood.
         """
+
+    def recorder_for(self, gesture: str, made: Gesture[Any]) -> Recorder:
+        """A recorder of what the gesture's proof asks for."""
+        kinds = frozenset[Recording]().union(*(observer.records for observer in made.proof))
+        page, acting = made.target.page, self.acting
+        self.recorder = Recorder(gesture, page, kinds, made.sends, self.clock.now, acting.shoot)
+        return self.recorder
+
+    def recorded(self, gesture: str | None) -> Recorded | None:
+        """What was recorded of a gesture: nothing yet of one that isn't made (None), nothing any more after the death
+        of the worker that made it."""
+        if gesture is None:
+            return NOT_BEGUN
+        return self.recorder.recorded() if self.recorder is not None and self.recorder.gesture == gesture else None
 
     # the browser and its gate
 

@@ -224,10 +224,14 @@ class Gesture(MustRun, ABC, Generic[T_co]):
         """Refuse a proof that could never supply the step's value.
 
         Raises:
-            ProofTooThin: no proof at all, or a required field of `gives` that no observer and no known fact supplies.
+            ProofTooThin: no proof at all, none that can prove anything, or a required field of `gives` that no observer
+                and no known fact supplies.
         """
         if not self.proof:
             raise ProofTooThin(f"“{self.intent}” has no proof: name at least one observer that can see its effect.")
+        if not any(observer.proves for observer in self.proof):
+            words = " and ".join(map(str, self.proof))
+            raise ProofTooThin(f"The proof of “{self.intent}” can't prove it: {words} without a key only supports.")
         supplied = frozenset(self.known).union(*(observer.supplies for observer in self.proof))
         missing = [name for name in required_names(self.gives) if name not in supplied]
         if missing:

@@ -82,10 +82,16 @@ class Looked:
 
 
 class Looker:
-    """Looks at one case, and remembers the last look, since two that are to prove an absence must agree."""
+    """Looks at one case, and remembers the last look, since two that are to prove an absence must agree.
 
-    def __init__(self, attempt: Attempt, case: Case) -> None:
-        self._attempt, self._case = attempt, case
+    Args:
+        attempt: the attempt that looks.
+        case: what it looks for.
+        made: the case's gesture has been made, or may have been.
+    """
+
+    def __init__(self, attempt: Attempt, case: Case, *, made: bool = True) -> None:
+        self._attempt, self._case, self._made = attempt, case, made
         self._earlier: tuple[datetime, tuple[Observation, ...]] | None = None  # the first look of those that agree
         self._said: tuple[str, ...] = ()
 
@@ -96,7 +102,8 @@ class Looker:
             wire: what the gate saw of the gesture.
             fresh: open fresh pages too; otherwise only observers that read the page as it stands look.
         """
-        observations = observe(self._attempt, self._case.proof, fresh=fresh)
+        made = self._case.gesture if self._made else None
+        observations = observe(self._attempt, self._case.proof, fresh=fresh, gesture=made)
         verdict = weigh(observations, self._case.baseline, self._case.proof, self._circumstances(observations, wire))
         return Looked(verdict, observations, self._kept(observations, verdict))
 
@@ -130,11 +137,18 @@ class Looker:
         return now - self._earlier[0] >= timedelta(seconds=SPACING_SECONDS)
 
 
-def observe(attempt: Attempt, proof: Sequence[Observer], *, fresh: bool = True) -> tuple[Observation, ...]:
-    """What each observer says now; without `fresh`, those that would open pages say that they did not look."""
+def observe(
+    attempt: Attempt, proof: Sequence[Observer], *, fresh: bool = True, gesture: str | None = None
+) -> tuple[Observation, ...]:
+    """What each observer says now; without `fresh`, those that would open pages say that they did not look.
+
+    `gesture`: the one that was made, whose recording may be looked through; None before it.
+    """
     state = attempt.session() if fresh else None
-    with attempt.acting.view(attempt.clock.now, state) as view:
+    with attempt.acting.view(attempt.clock.now, state, attempt.recorded(gesture)) as view:
         return tuple(
-            observer.observe(view) if fresh or not observer.counts else observer.cannot_tell("did not look yet")
+            observer.cannot_tell("did not look yet")
+            if not fresh and (observer.counts or observer.opens)
+            else observer.observe(view)
             for observer in proof
         )

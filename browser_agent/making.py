@@ -17,6 +17,7 @@ from playwright.sync_api import Error
 from browser_agent.attempt import Attempt
 from browser_agent.browser.evidence import NoPicture, Picture
 from browser_agent.browser.pictures import NotAPicture, what_changed
+from browser_agent.browser.recorder import Recorder
 from browser_agent.browser.witness import Witness
 from browser_agent.errors import (
     MachineTrouble,
@@ -39,6 +40,9 @@ from observers import Observation, Site, already_there, new_matches
 
 INPUT_SECONDS = MARGIN_SECONDS - 2.0
 """The longest that an input call may take: it ends before the lease can (the driver waits on its own: measured)."""
+HARDLY = 0.005
+"""Of a picture: a smaller change is what a button looks like under the mouse."""
+SETTLE_SECONDS = 0.4
 LOOK_EVERY_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8)
 
 
@@ -95,8 +99,9 @@ class Making:
         late = self._settled_late(case, row) or self._already_there(case, row)
         if late is not None:
             return late
-        with self.attempt.acting.dialogs_in_order([accept.matches for accept in gesture.dialogs]):
-            return self._dispatch(gesture, case, row)
+        in_order = self.attempt.acting.dialogs_in_order([accept.matches for accept in gesture.dialogs])
+        with in_order, self.attempt.recorder_for(row.id, gesture) as recorder:
+            return self._dispatch(gesture, case, row, recorder)
 
     # before anything is made
 
@@ -134,7 +139,7 @@ class Making:
         absent = [gesture for gesture in self.earlier if gesture.state is GestureState.NOT_HAPPENED]
         if not absent or by_person(absent[-1]):  # a person has said what to make of what is there
             return None
-        looked = Looker(self.attempt, case).look(self.attempt.wire(row.id))
+        looked = Looker(self.attempt, case, made=False).look(self.attempt.wire(row.id))
         pairs = zip(looked.observations, case.baseline, strict=True)
         found = [match for seen, before in pairs for match in new_matches(seen, before)]
         if not found:
@@ -179,7 +184,7 @@ class Making:
 
     # making it
 
-    def _dispatch(self, gesture: Gesture[Any], case: Case, row: GestureRow) -> GestureRow:
+    def _dispatch(self, gesture: Gesture[Any], case: Case, row: GestureRow, recorder: Recorder) -> GestureRow:
         attempt = self.attempt
         patience = gesture.patience(attempt.options.gesture_seconds)
         try:
@@ -194,6 +199,7 @@ class Making:
             return self._refuse(row, "The gate cannot guard this browser (pooled connections cannot be closed).")
         witness = Witness(gesture.target.page)
         witness.arm()
+        recorder.mark()  # before the fence: a page that hangs may keep it for a while
         try:
             attempt.store.journal.dispatch(attempt.lease, row.id, guarded=guarded, approval=self.approval)
         except NotApproved:
@@ -301,23 +307,32 @@ class Making:
         self.attempt.disarm()
         facts: dict[str, Any] = {"wire": wire.model_dump_json() if wire.facts or wire.restarts else None}
         taken = self.attempt.acting.picture()
+        change = self._change(row.before, taken)
+        if change.get("ratio", 1.0) < HARDLY:  # a view that a script puts in place may come a moment later
+            self.attempt.sleep(SETTLE_SECONDS)
+            taken = self.attempt.acting.picture()
+            change = self._change(row.before, taken)
+            change |= {"unsettled": True} if change.get("ratio", 1.0) < HARDLY else {}
         if isinstance(taken, Picture):
             facts["after"] = taken.kept
-            facts["change"] = self._change(row.before, taken.kept)
+            facts["change"] = json.dumps(change) if change else None
         else:
             facts["change"] = json.dumps({"no_picture": taken.reason})
         self.attempt.store.journal.note(self.attempt.lease, row.id, **facts)
 
-    def _change(self, before: str | None, after: str) -> str | None:
-        if before is None:
-            return None
-        artifacts = self.attempt.store.artifacts
+    def _change(self, before: str | None, after: Picture | NoPicture) -> dict[str, Any]:
+        """What changed in the picture; empty if that can't be said."""
+        if not isinstance(after, Picture):
+            return {}
+        empty = {"one_colour": True} if after.one_colour else {}
         try:
-            change = what_changed(artifacts.read(before)[0], artifacts.read(after)[0])
+            change = what_changed(self.attempt.store.artifacts.read(before)[0], after.webp) if before else None
         except (NotAPicture, UnknownName, StoreUnusable):
-            return None
-        box = change.box
-        return json.dumps({"ratio": change.ratio, "box": [box.left, box.top, box.right, box.bottom] if box else None})
+            change = None
+        if change is None:
+            return empty
+        box = [change.box.left, change.box.top, change.box.right, change.box.bottom] if change.box else None
+        return {"ratio": change.ratio, "box": box, **empty}
 
 
 def _box(gesture: Gesture[Any]) -> list[float] | None:

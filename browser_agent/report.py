@@ -229,9 +229,13 @@ class _Gestures:
         box = _corners(change.get("box"))
         most = box is not None and self._covers(row.after, box)
         shot = self._shot(row.after, "after", None if most else box, "changed", change.get("no_picture"))
+        words = ["it is of one colour: there is nothing to be seen on it"] if change.get("one_colour") else []
         if most:
-            return shot, "most of the page changed"
-        return shot, f"{change['ratio']:.1%} of the picture changed" if "ratio" in change else ""
+            words.append("most of the page changed")
+        elif "ratio" in change:
+            unsettled = ": it may show the page before it settled" if change.get("unsettled") else ""
+            words.append(f"{change['ratio']:.1%} of the picture changed{unsettled}")
+        return shot, "; ".join(words)
 
     def _covers(self, digest: str | None, box: Box) -> bool:
         """Whether the box covers most of the picture."""

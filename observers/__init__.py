@@ -4,25 +4,40 @@ Words: an observer looks through a view and says an observation, with its eviden
 into a verdict, whose outcome is happened, not_happened or unknown.
 """
 
+from .address import Address
+from .both import Both
 from .confirmation import ConfirmationText
 from .contract import Accepted
+from .download import Download
+from .error_shown import ErrorShown
 from .evidence import Box, Evidence, Match, Observation, Sight, plain_address
 from .mail import SentMail
-from .observer import KindTaken, Observer, UnknownKind
+from .new_page import NewPage
+from .observer import KindTaken, Observer, Recording, UnknownKind
+from .opened import Opened
+from .order_status import Meaning, OrderStatus
 from .outcome import Outcome
 from .reading import LookFailed, Reading
 from .record import Record
+from .recorded import NOT_BEGUN, Downloaded, OpenedPage, Recorded, Toast
 from .site import Site
 from .tables import Row, Table
 from .text import Found
+from .toast import ToastLog
 from .verdict import Circumstances, Verdict, absence_missing, already_there, looks_agree, new_matches, weigh
 from .view import Keep, Look, PageView, View, open_view
 
 __all__ = [
+    "NOT_BEGUN",
     "Accepted",
+    "Address",
+    "Both",
     "Box",
     "Circumstances",
     "ConfirmationText",
+    "Download",
+    "Downloaded",
+    "ErrorShown",
     "Evidence",
     "Found",
     "Keep",
@@ -30,17 +45,26 @@ __all__ = [
     "Look",
     "LookFailed",
     "Match",
+    "Meaning",
+    "NewPage",
     "Observation",
     "Observer",
+    "Opened",
+    "OpenedPage",
+    "OrderStatus",
     "Outcome",
     "PageView",
     "Reading",
     "Record",
+    "Recorded",
+    "Recording",
     "Row",
     "SentMail",
     "Sight",
     "Site",
     "Table",
+    "Toast",
+    "ToastLog",
     "UnknownKind",
     "Verdict",
     "View",

@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING
 
 from .evidence import Evidence, Observation, plain_address
+from .keyed import refuse_empty
 from .observer import Observer
 from .text import Found, pattern_words
 
@@ -30,9 +31,7 @@ class ConfirmationText(Observer):
     within: str | None = None
 
     def __post_init__(self) -> None:
-        for pattern in filter(None, (self.pattern, self.within)):
-            if re.compile(pattern).fullmatch(""):
-                raise ValueError(f"the pattern {pattern!r} matches nothing at all: it would be seen on every page")
+        refuse_empty(self.pattern, self.within)
 
     @property
     def supplies(self) -> frozenset[str]:

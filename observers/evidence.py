@@ -55,9 +55,9 @@ class Sight(StrEnum):
 
 
 class Evidence(Frozen):
-    """One thing that was seen: text, rows of a list, a picture, a page, a fact from the wire."""
+    """One thing that was seen: text, rows of a list, a picture, a page, a fact from the wire, a file that came."""
 
-    kind: Literal["text", "rows", "picture", "page", "wire"]
+    kind: Literal["text", "rows", "picture", "page", "wire", "file"]
     words: str
     text: str | None = None
     rows: tuple[dict[str, str], ...] = ()
@@ -89,12 +89,15 @@ class Observation(Frozen):
     against proving "at least once". `partial`: only a part of the effect is there (a header without lines, a
     draft). `pending`: the site has accepted it and isn't done. `staleness`: how far the list may lag behind.
     `login`: a login page came instead of what was to be read, so the session has ended.
+    `candidates`: what may be it and proves nothing by itself, such as a number without our key. `parts`: what each
+    part said, of an effect that has two.
     """
 
     kind: str
     observer: str
     sight: Sight
     matches: tuple[Match, ...] = ()
+    candidates: tuple[Match, ...] = ()
     complete: bool = False
     fresh: bool = False
     counts: bool = False
@@ -105,6 +108,7 @@ class Observation(Frozen):
     at: Moment
     staleness: timedelta = timedelta(0)
     login: bool = False
+    parts: "tuple[Observation, ...]" = ()
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:

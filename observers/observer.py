@@ -9,7 +9,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, dataclass_transform
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
@@ -19,6 +19,9 @@ from .site import Site
 
 if TYPE_CHECKING:
     from .view import View
+
+Recording = Literal["toasts", "pages", "downloads", "answers"]
+"""What can be recorded while a gesture is made, in the connection that makes it."""
 
 
 class UnknownKind(LookupError):
@@ -47,11 +50,13 @@ class Observer(ABC):
                     return self.seen([hit.match() for hit in found], fresh=True)
                 return self.cannot_tell("the order's page doesn't say that it is paid")
 
-    `counts`: this kind counts effects; without it, what is seen proves "at least once". `site`, `unique` and
-    `staleness` may be fields of the subclass.
+    `counts`: this kind counts effects; without it, what is seen proves "at least once". `opens`: this kind opens
+    fresh pages, which a good day's first glances leave out. `site`, `unique` and `staleness` may be fields of the
+    subclass.
     """
 
     counts: ClassVar[bool] = False
+    opens: ClassVar[bool] = False
     if TYPE_CHECKING:
 
         @property
@@ -80,6 +85,26 @@ class Observer(ABC):
     @property
     def supplies(self) -> frozenset[str]:
         """Names of the values that this observer can give when it sees what it looks for."""
+        return frozenset()
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """Names of the values that a candidate of it can have; more than `supplies` where it only supports."""
+        return self.supplies
+
+    @property
+    def proves(self) -> bool:
+        """Whether it can ever prove anything; false for what only supports what others see."""
+        return True
+
+    @property
+    def parts(self) -> "tuple[Observer, ...]":
+        """The observers of which each must see its own, where one effect has several."""
+        return ()
+
+    @property
+    def records(self) -> frozenset[Recording]:
+        """What must be recorded from before the gesture's input on, so that it has something to read in."""
         return frozenset()
 
     def observe(self, view: "View") -> Observation:
@@ -115,10 +140,19 @@ class Observer(ABC):
         return self._says(Sight.not_seen, (), reasons, evidence, at, complete=complete, fresh=fresh)
 
     def cannot_tell(
-        self, *reasons: str, evidence: Iterable[Evidence] = (), at: datetime | None = None, login: bool = False
+        self,
+        *reasons: str,
+        evidence: Iterable[Evidence] = (),
+        at: datetime | None = None,
+        candidates: Iterable[Match] = (),
+        login: bool = False,
     ) -> Observation:
-        """Neither; each reason is a sentence. `login`: a login page came instead."""
-        return self._says(Sight.cannot_tell, (), reasons, evidence, at, login=login)
+        """Neither; each reason is a sentence.
+
+        `candidates`: what may be it, for another observer to make sure of. `login`: a login page came instead.
+        """
+        said = self._says(Sight.cannot_tell, (), reasons, evidence, at, login=login)
+        return said.model_copy(update={"candidates": tuple(candidates)})
 
     def _says(
         self,
@@ -127,7 +161,7 @@ class Observer(ABC):
         reasons: Iterable[str],
         evidence: Iterable[Evidence],
         at: datetime | None,
-        **more: bool,
+        **more: Any,
     ) -> Observation:
         return Observation(
             kind=type(self).__name__,

@@ -131,14 +131,15 @@ def _snapshots(page: "Page", deadline: float) -> list[dict[str, Any]]:
 
 def _snapshot(frame: "Frame", deadline: float) -> dict[str, Any]:
     try:
-        raw: dict[str, Any] = frame.locator("html").evaluate(_script(), timeout=deadline * 1000)
+        raw: dict[str, Any] = frame.locator("html").evaluate(snapshot_script(), timeout=deadline * 1000)
     except _playwright_error() as error:
         raise LookFailed(f"the page didn't answer: {str(error).splitlines()[0]}") from error
     return raw
 
 
 @cache
-def _script() -> str:
+def snapshot_script() -> str:
+    """The script that reads one document, as a function of its root element."""
     return files(__package__).joinpath("snapshot.js").read_text(encoding="utf-8")
 
 

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, ClassVar
-from urllib.parse import urlsplit
 
-from .evidence import Evidence, Match, Observation, plain_address
+from .evidence import Observation
 from .listing import ListedRow, Listing, ListReader
-from .normal import normal, same, value
+from .normal import normal
 from .observer import Observer
+from .rows import doubts_of, evidence_of, fits, match_of
 from .site import Site
 from .tables import Row
 
@@ -77,14 +77,15 @@ class Record(Observer):
 
     def _concluded(self, main: Listing, drafts: list[Listing], queued: list[Listing], at: datetime) -> Observation:
         lists = [main, *drafts, *queued]
-        reasons = [f"{_place(one)}: {words}" for one in lists for words in one.why_not_whole]
-        evidence = [self._evidence(one, at) for one in lists if one.pages]
+        reasons = doubts_of(lists)
+        evidence = [evidence_of(one, at) for one in lists if one.pages]
         if main.foreign or not main.headers:
             return self.cannot_tell(*reasons, evidence=evidence, at=at, login=main.login)
         if not self.complete:
             reasons.append("the list isn't declared complete, so it proves presence only")
         waiting, begun = _rows(queued), _rows(drafts)
-        matches = [self._match(row) for row in main.rows or [*waiting, *begun]]
+        rows = main.rows or [*waiting, *begun]
+        matches = [match_of(row, self.key, self.reads, self.site.decimal) for row in rows]
         if not matches:
             return self.not_seen(*reasons, evidence=evidence, complete=not reasons, fresh=True, at=at)
         return self.seen(
@@ -99,36 +100,11 @@ class Record(Observer):
         )
 
     def _fits(self, row: Row) -> bool:
-        return all(same(row[normal(column)], text, self.site.decimal) for column, text in self.key.items())
+        return fits(row, self.key, self.site.decimal)
 
     def _unfinished(self, row: Row) -> bool:
         told = row.get(normal(self.status), "").casefold()
         return any(told == normal(word).casefold() for word in self.pending)
-
-    def _match(self, listed: ListedRow) -> Match:
-        """The row as a match. An empty cell gives no value: a number that isn't there yet is not the number ""."""
-        read = {
-            name: value(listed.row.get(normal(column), ""), self.site.decimal) for name, column in self.reads.items()
-        }
-        link = urlsplit(listed.row.link or "")
-        known_by = [*(listed.row[normal(column)] for column in self.key), *read.values(), link.path, link.query]
-        return Match(
-            values={name: text for name, text in read.items() if text},
-            identity=" | ".join(known_by),
-            box=listed.row.box,
-            note=f"page {listed.page} of {plain_address(listed.address)}",
-        )
-
-    def _evidence(self, listing: Listing, at: datetime) -> Evidence:
-        return Evidence(
-            kind="rows",
-            words=_how_many(listing),
-            rows=tuple(dict(listed.row) for listed in listing.rows),
-            blob=listing.rows[0].picture if listing.rows else listing.picture,
-            box=listing.rows[0].row.box if listing.rows else None,
-            address=listing.address,
-            at=at,
-        )
 
     def __str__(self) -> str:
         key = ", ".join(f"{column} = {text}" for column, text in self.key.items())
@@ -137,18 +113,3 @@ class Record(Observer):
 
 def _rows(lists: Sequence[Listing]) -> list[ListedRow]:
     return [row for listing in lists for row in listing.rows]
-
-
-def _how_many(listing: Listing) -> str:
-    """What was found in the list, in words."""
-    if not listing.headers:
-        return "a login page came instead of the list" if listing.login else "the page that came does not hold the list"
-    if not listing.rows_read:
-        return "the list is empty"
-    found, of = len(listing.rows), f"{listing.rows_read} row{'s' if listing.rows_read > 1 else ''}"
-    pages = f"{listing.pages} page{'s' if listing.pages > 1 else ''}"
-    return f"{found or 'none'} of the {of} on {pages} {'are' if found > 1 else 'is'} it"
-
-
-def _place(listing: Listing) -> str:
-    return urlsplit(listing.address).path

@@ -1,6 +1,6 @@
 // Reads one document: its visible text with boxes, its tables, the way to the next page. It changes nothing, and
-// never reads the value of a form control. Called with the root element.
-(root) => {
+// never reads the value of a form control. Called with the root element; `textOnly`: the text and nothing else.
+(root, textOnly) => {
   const SKIPPED = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "TEXTAREA", "SELECT", "OPTION", "INPUT", "DATALIST", "IFRAME", "OBJECT"]);
   const NOT_TEXT = ["checkbox", "radio", "button", "submit", "reset", "image", "hidden"];
   const NEXT = /^(next( page)?|more|load more|show more|older|weiter|suivant|siguiente|далее|ещё|›|»|→|>|>>)\s*[›»→>]*$/i;
@@ -122,6 +122,7 @@
 
   const parts = [];
   read(root, parts);
+  if (textOnly) return { parts };
   return {
     parts,
     tables: all("table, [role=table], [role=grid], [role=treegrid]").filter(shown).map(tableOf),

@@ -85,22 +85,30 @@ class Verdict(Frozen):
 
 @dataclass(frozen=True)
 class _Finding:
-    """What one observer's new matches come to: proof of presence, or something seen that proves nothing yet."""
+    """What one observer's new matches come to: proof of presence, or something seen that proves nothing yet.
+
+    `parts`: of an effect that has several.
+    """
 
     position: int
     matches: tuple[Match, ...]
     seen: Observation
     doubt: str
+    parts: "tuple[_Finding, ...]" = ()
 
     @property
     def count(self) -> int:
         """Effects seen. One that doesn't count may meet the same effect in several places of a page."""
+        if self.parts:
+            return max(part.count for part in self.parts)
         if self.seen.counts:
             return len(self.matches)
         return len({tuple(sorted(match.values.items())) or match.identity for match in self.matches})
 
     @property
     def words(self) -> str:
+        if self.parts and not self.doubt:
+            return "; ".join(part.words for part in self.parts)
         return self.doubt or f"{self.seen.observer} saw {'it' if self.seen.counts else self._quoted}"
 
     @property
@@ -133,8 +141,8 @@ def weigh(
     absent = []
     for position, (seen, observer) in enumerate(zip(observations, proof, strict=True)):
         before = baselines[position] if position < len(baselines) else None
-        if new := new_matches(seen, before):
-            findings.append(_Finding(position, new, seen, _doubt(seen, new, before, observer, circumstances)))
+        if finding := _finding(position, seen, before, observer, circumstances):
+            findings.append(finding)
         elif not absence_missing(seen, circumstances):
             absent.append(position)
     if findings:
@@ -177,6 +185,35 @@ def _conditions(seen: Observation, circumstances: Circumstances) -> Iterable[tup
     yield f"a late effect is possible for another {max(left, 0):.0f} s", left <= 0
 
 
+def _finding(
+    position: int,
+    seen: Observation,
+    before: Observation | None,
+    observer: Observer,
+    circumstances: Circumstances,
+) -> _Finding | None:
+    """What is new of what was seen; None for nothing. Each part of an effect has its own baseline."""
+    if seen.parts:
+        pairs = zip(_parts(seen, before), observer.parts, strict=True)
+        found = [_finding(position, part, then, watch, circumstances) for (part, then), watch in pairs]
+        return _of_parts(position, seen, found)
+    new = new_matches(seen, before)
+    return _Finding(position, new, seen, _doubt(seen, new, before, observer, circumstances)) if new else None
+
+
+def _of_parts(position: int, seen: Observation, found: Sequence[_Finding | None]) -> _Finding | None:
+    there = tuple(finding for finding in found if finding)
+    if not there:
+        return None
+    lacking = [part.observer for part, finding in zip(seen.parts, found, strict=True) if not finding]
+    doubts = [finding.doubt for finding in there if finding.doubt]
+    if lacking:
+        doubts.append(f"{'; '.join(f.words for f in there)}, but nothing new is seen of {' and '.join(lacking)}")
+        seen = seen.model_copy(update={"partial": True})
+    matches = tuple(match for finding in there for match in finding.matches)
+    return _Finding(position, matches, seen, "; ".join(doubts), there)
+
+
 def _doubt(
     seen: Observation,
     new: tuple[Match, ...],
@@ -213,7 +250,9 @@ def _doubt_of_a_shared_key(
 
 def new_matches(seen: Observation, before: Observation | None) -> tuple[Match, ...]:
     """The matches that weren't there before the gesture; as often as they are there more often."""
-    known = Counter(match.identity for match in before.matches) if before else Counter[str]()
+    if seen.parts:
+        return tuple(match for part, then in _parts(seen, before) for match in new_matches(part, then))
+    known = Counter(match.identity for match in _there(before)) if before else Counter[str]()
     new = []
     for match in seen.matches:
         if known[match.identity] > 0:
@@ -221,6 +260,12 @@ def new_matches(seen: Observation, before: Observation | None) -> tuple[Match, .
         else:
             new.append(match)
     return tuple(new)
+
+
+def _parts(seen: Observation, before: Observation | None) -> list[tuple[Observation, Observation | None]]:
+    """Each part with its own baseline; none where nobody could look before."""
+    befores = before.parts if before is not None and before.parts else (None,) * len(seen.parts)
+    return list(zip(seen.parts, befores, strict=True))
 
 
 def _something_seen(findings: list[_Finding], *, proven_absent: bool, told: Circumstances) -> Verdict:
@@ -285,7 +330,12 @@ def _nothing_seen(observations: Sequence[Observation], circumstances: Circumstan
 def already_there(baselines: Sequence[Observation | None], proof: Sequence[Observer]) -> tuple[Match, ...]:
     """Matches of unique keys that are there before the gesture: it must not be made; ask (use it, or make another)."""
     pairs = zip(baselines, proof, strict=False)
-    return tuple(match for before, observer in pairs if before and observer.unique for match in before.matches)
+    return tuple(match for before, observer in pairs if before and observer.unique for match in _there(before))
+
+
+def _there(before: Observation) -> tuple[Match, ...]:
+    """What was there before the gesture, or may have been."""
+    return before.matches + before.candidates
 
 
 def looks_agree(earlier: Sequence[Observation], later: Sequence[Observation]) -> bool:

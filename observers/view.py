@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from .evidence import Frozen, Moment, plain_address
 from .reading import LookFailed, Reading, _playwright_error
+from .recorded import Recorded
 from .session import SESSION_STORAGE, giving_script, storage_state
 
 if TYPE_CHECKING:
@@ -63,6 +64,10 @@ class View(Protocol):
     def open(self, address: str, *, scripts: bool = True) -> Reading:
         """A fresh page by GET, with the copied session. Raises LookFailed if it can't be read."""
 
+    @property
+    def recorded(self) -> Recorded | None:
+        """What was recorded since the gesture's input; None if the recorder died with its worker."""
+
     def now(self) -> datetime:
         """The time, by the injected clock."""
 
@@ -86,8 +91,10 @@ class PageView:
         answer_of_post: bool,
         options: Mapping[str, Any],
         shoot: Callable[["Page"], str | None],
+        recorded: Recorded | None = None,
     ) -> None:
         self._browser, self._page, self._state = browser, page, state
+        self.recorded = recorded
         self._clock, self._deadline, self._glance, self._answer_of_post = clock, deadline, glance, answer_of_post
         self._options, self._shoot = options, shoot
         self._tabs: list[_Tab] = []
@@ -280,6 +287,7 @@ def open_view(
     answer_of_post: bool = False,
     options: Mapping[str, Any] | None = None,
     shoot: Callable[["Page"], str | None] | None = None,
+    recorded: Recorded | None = None,
 ) -> PageView:
     """A view for observers; use it with `with`.
 
@@ -296,6 +304,7 @@ def open_view(
         answer_of_post: the acting page's document is the answer to a POST.
         options: further options of `browser.new_context`, such as locale, timezone_id or client_certificates.
         shoot: takes and keeps a picture in another way, and returns its hash or None.
+        recorded: what was recorded since the gesture's input, by whoever made it.
     """
     if state is None and page is not None:
         with suppress(_playwright_error()):  # a lost page has no cookies to give; the look then finds a login page
@@ -310,4 +319,5 @@ def open_view(
         answer_of_post=answer_of_post,
         options=options or {},
         shoot=shoot or _screenshot(keep, deadline),
+        recorded=recorded,
     )

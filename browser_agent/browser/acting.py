@@ -21,6 +21,7 @@ from browser_agent.browser.held import ATTACH_SECONDS, HELPER_ADDRESS
 from browser_agent.browser.page_state import PageState, give_session_storage, read_page_state
 from browser_agent.wire import SAFE_METHODS
 from observers.evidence import plain_address
+from observers.recorded import Recorded
 from observers.session import SESSION_STORAGE
 from observers.view import PageView, open_view
 
@@ -118,8 +119,8 @@ class Acting:
         if self.page.url == "about:blank":
             give_session_storage(self.page, session().get(SESSION_STORAGE, {}))
 
-    def view(self, clock: Callable[[], datetime], state: Any | None) -> PageView:
-        """A read-only view: the page as it stands, and fresh pages with a copy of the session."""
+    def view(self, clock: Callable[[], datetime], state: Any | None, recorded: Recorded | None = None) -> PageView:
+        """A read-only view: the page as it stands, fresh pages with a copy of the session, and what was recorded."""
         page = None if self.lost else self.page
         return open_view(
             self.browser,
@@ -131,7 +132,8 @@ class Acting:
             glance=GLANCE_SECONDS,
             answer_of_post=self.answer_of_post,
             options=self.fresh,
-            shoot=self._shoot,
+            shoot=self.shoot,
+            recorded=recorded,
         )
 
     @property
@@ -203,7 +205,8 @@ class Acting:
     def _on_crash(self, page: Page) -> None:
         self.crashed = True
 
-    def _shoot(self, page: Page) -> str | None:
+    def shoot(self, page: Page) -> str | None:
+        """A picture of any page of the browser, kept; its digest, or None if there is none. Never raises."""
         taken = capture(page, PICTURE_SECONDS, self._keep_webp)
         return taken.kept if isinstance(taken, Picture) else None
 

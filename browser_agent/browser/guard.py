@@ -26,6 +26,8 @@ from browser_agent.wire import NOTHING_SEEN, WireReport
 Release = Callable[[str, str, str], None]
 """Check the fence and write `released`: gesture, method, address. Raises when the request must not leave."""
 
+UNROUTE_TRIES = 3
+
 
 class Guard:
     """Stands before the gestures of one page.
@@ -64,7 +66,7 @@ class Guard:
             return
         guarded, self._current.armed, self._current = self._current.armed, False, None
         if guarded:
-            self._context.unroute(EVERYTHING, self._on_request)
+            self._let_through()
         else:
             self._context.remove_listener("request", self._seen)
         self._context.remove_listener("response", self._answered)
@@ -81,6 +83,15 @@ class Guard:
         self._page.remove_listener("websocket", self._count_socket)
         if self._helper is not None and not self._helper.is_closed():
             self._helper.close()
+
+    def _let_through(self) -> None:
+        """Hold nothing any more. A page that closes itself just now ends the call (measured), and not the others."""
+        for _ in range(UNROUTE_TRIES):
+            try:
+                return self._context.unroute(EVERYTHING, self._on_request)
+            except Error as error:
+                if "closed" not in str(error):
+                    raise
 
     def _listen(self, guarded: bool) -> None:
         self._context.on("response", self._answered)

@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from observers import (
+    Both,
     Circumstances,
     ConfirmationText,
     Match,
@@ -14,6 +15,7 @@ from observers import (
     Observer,
     Outcome,
     Record,
+    SentMail,
     Sight,
     Site,
     Verdict,
@@ -357,3 +359,58 @@ def test_an_observation_says_one_thing() -> None:
         Observation(kind="X", observer="x", sight=Sight.seen, at=AT)
     with pytest.raises(ValidationError, match="vouches for nothing"):
         Observation(kind="X", observer="x", sight=Sight.cannot_tell, complete=True, at=AT)
+
+
+def test_what_may_have_been_there_before_the_gesture_is_not_new_and_stops_it() -> None:
+    unclear = RECORD.cannot_tell("nobody has declared what it means", at=AT, candidates=[inv()])
+    assert already_there([unclear], [RECORD]) == (inv(),)
+    assert weigh([seen(RECORD, inv())], [unclear], [RECORD], NOTHING_KNOWN).matches == ()
+    both = BOTH.together((unclear, empty(MAIL)))
+    assert already_there([both], [BOTH]) == (inv(),)
+
+
+# One effect of two parts
+
+MAIL = SentMail(BOOKS, to="ann@example.org", subject="S-101", complete=True)
+BOTH = Both(RECORD, MAIL)
+
+
+def sent(*matches: Match, **more: Any) -> Observation:
+    return seen(MAIL, *(matches or (Match(identity="ann | S-101"),)), **more)
+
+
+def test_both_parts_of_an_effect_are_proof_that_it_happened() -> None:
+    verdict = weigh([BOTH.together((seen(RECORD, inv()), sent()))], [None], [BOTH], NOTHING_KNOWN)
+    assert (verdict.outcome, verdict.count, verdict.values) == (Outcome.happened, 1, {"number": "INV-7"})
+    assert verdict.reasons == (f"{RECORD} saw it; {MAIL} saw it",)
+
+
+@pytest.mark.parametrize("other", [empty(MAIL), blind(MAIL)])
+def test_one_part_of_an_effect_is_a_question(other: Observation) -> None:
+    verdict = weigh([BOTH.together((seen(RECORD, inv()), other))], [None], [BOTH], SURE)
+    assert verdict.outcome is Outcome.unknown
+    assert verdict.reasons == (f"{RECORD} saw it, but nothing new is seen of {MAIL}",)
+
+
+def test_a_part_that_was_there_before_the_gesture_stands_for_nothing() -> None:
+    before = BOTH.together((seen(RECORD, inv()), empty(MAIL)))
+    now = BOTH.together((seen(RECORD, inv()), sent()))
+    verdict = weigh([now], [before], [BOTH], SURE)
+    assert (verdict.outcome, verdict.by) == (Outcome.unknown, ())
+    assert verdict.reasons == (f"{MAIL} saw it, but nothing new is seen of {RECORD}",)
+    assert weigh([before], [before], [BOTH], NOTHING_KNOWN).matches == ()
+
+
+def test_both_parts_absent_are_absent_and_one_that_cannot_be_told_is_not() -> None:
+    gone = BOTH.together((empty(), empty(MAIL)))
+    assert weigh([gone], [None], [BOTH], SURE).outcome is Outcome.not_happened
+    dark = BOTH.together((empty(), blind(MAIL)))
+    assert weigh([dark], [None], [BOTH], SURE).outcome is Outcome.unknown
+
+
+def test_a_part_that_is_doubted_or_there_twice_is_the_doubt_of_the_whole() -> None:
+    waits = BOTH.together((seen(RECORD, inv()), sent(pending=True)))
+    assert weigh([waits], [None], [BOTH], NOTHING_KNOWN).outcome is Outcome.unknown
+    twice = BOTH.together((seen(RECORD, inv()), sent(Match(identity="a"), Match(identity="b"))))
+    verdict = weigh([twice], [None], [BOTH], NOTHING_KNOWN)
+    assert (verdict.outcome, verdict.count, verdict.more_than_once) == (Outcome.happened, 2, True)

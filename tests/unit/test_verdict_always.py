@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from observers import (
+    Both,
     Circumstances,
     ConfirmationText,
     Match,
@@ -13,6 +14,7 @@ from observers import (
     Observer,
     Outcome,
     Record,
+    Sight,
     Site,
     absence_missing,
     new_matches,
@@ -28,6 +30,7 @@ OBSERVERS: list[Observer] = [
     Record(SITE, "b", key={"K": "1"}, unique=False),
     ConfirmationText("(?P<number>[0-9]+) done"),
 ]
+OBSERVERS += [Both(OBSERVERS[0], OBSERVERS[1]), Both(OBSERVERS[0], OBSERVERS[2])]
 AT = datetime(2026, 11, 30, tzinfo=UTC)
 
 matches = st.lists(
@@ -57,6 +60,8 @@ circumstances = st.builds(
 
 @st.composite
 def observation(draw: st.DrawFn, observer: Observer) -> Observation:
+    if isinstance(observer, Both):
+        return observer.together(tuple(draw(observation(part)) for part in observer.parts))
     found = draw(matches)
     if found:
         made = observer.seen(found, at=AT, partial=draw(st.booleans()), pending=draw(st.booleans()))
@@ -64,7 +69,8 @@ def observation(draw: st.DrawFn, observer: Observer) -> Observation:
         return observer.cannot_tell("it is dark", at=AT)
     else:
         made = observer.not_seen(at=AT)
-    return made.model_copy(update={"complete": draw(st.booleans()), "fresh": draw(st.booleans())})
+    blind = made.sight is Sight.cannot_tell
+    return made.model_copy(update={"complete": not blind and draw(st.booleans()), "fresh": draw(st.booleans())})
 
 
 @st.composite
@@ -94,6 +100,17 @@ def test_nothing_is_absent_while_a_condition_is_missing_or_something_new_was_see
         assert told.nothing_left or any(not absence_missing(observation, told) for observation in seen)
         assert not any(new_matches(now, then) for now, then in zip(seen, before, strict=True))
         assert told.nothing_left or not any(observation.pending for observation in seen)
+
+
+@whatever_it_takes
+@given(cases())
+def test_a_part_never_stands_for_the_whole(case: Case) -> None:
+    seen, before, proof, told = case
+    verdict = weigh(seen, before, proof, told)
+    for i in verdict.by if verdict.outcome is Outcome.happened else ():
+        then = before[i]
+        parts_then = then.parts if then and then.parts else (None,) * len(seen[i].parts)
+        assert all(new_matches(part, was) for part, was in zip(seen[i].parts, parts_then, strict=True))
 
 
 @whatever_it_takes

@@ -1,0 +1,224 @@
+"""The recorder: keeps what a gesture brings about and takes away again, in the connection that makes the gesture.
+
+Texts that go away (`toasts`), pages that open and may close themselves, files that come, where the declared request
+led. Installed only if a proof asks for it, from before the input until the gesture is settled; then handed to observers
+as plain data. In memory only: it dies with its worker, and a later look says so. It makes no gesture, and closes and
+changes no page.
+
+What may never happen: an exception out of here costs a gesture, or its verdict.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Self
+
+from playwright.sync_api import Download, Error, Page, Request, Response
+
+from browser_agent.browser.held import HELPER_ADDRESS
+from browser_agent.browser.toasts import Toasts
+from browser_agent.sends import matches_request
+from browser_agent.wire import SAFE_METHODS
+from observers.observer import Recording
+from observers.reading import LookFailed, Reading
+from observers.recorded import NOT_BEGUN, Downloaded, OpenedPage, Recorded
+
+READ_SECONDS = 1.5
+MOST_PAGES = 10
+MOST_FILES = 20
+MOST_CHARACTERS = 20_000
+MOST_BYTES = 2_000_000
+"""A larger file is hashed and not looked through."""
+
+
+class Recorder:
+    """Records around one gesture; use it with `with`, and call `mark` just before the input.
+
+    Args:
+        gesture: the gesture's id.
+        page: the page that it is made on.
+        kinds: what to record.
+        sends: the declared commit request.
+        clock: the time, in UTC.
+        shoot: takes and keeps a picture of a page, and returns its hash or None.
+    """
+
+    def __init__(  # noqa: PLR0917  # each is needed, and there is one caller
+        self,
+        gesture: str,
+        page: Page,
+        kinds: frozenset[Recording],
+        sends: str | None,
+        clock: Callable[[], datetime],
+        shoot: Callable[[Page], str | None],
+    ) -> None:
+        self.gesture = gesture
+        self._page, self._kinds, self._sends, self._clock, self._shoot = page, kinds, sends, clock, shoot
+        self._toasts = Toasts(page, clock)
+        self._pages: list[_Opened] = []
+        self._files: list[_File] = []
+        self._answers: list[str] = []
+        self._begun = self._cut = False
+
+    def __enter__(self) -> Self:
+        with suppress(Error):  # a page that is gone has nothing to record; the gesture finds out by itself
+            if "toasts" in self._kinds:
+                self._toasts.install()
+            if "downloads" in self._kinds:
+                for page in self._page.context.pages:
+                    page.on("download", self._came)
+            if self._kinds & {"pages", "downloads"}:
+                self._page.context.on("page", self._opened)
+            if "answers" in self._kinds:
+                self._page.context.on("response", self._answered)
+        return self
+
+    def mark(self) -> None:
+        """The input is about to be made: what comes from here on counts."""
+        if "toasts" in self._kinds:
+            self._toasts.mark()
+        self._begun = True
+
+    def __exit__(self, *_: object) -> None:
+        if not self._kinds:
+            return
+        for opened in self._pages:
+            opened.read()
+        self._toasts.close()
+        with suppress(Error, KeyError, ValueError):  # a listener that never came on can't be taken off
+            self._page.context.remove_listener("page", self._opened)
+        with suppress(Error, KeyError, ValueError):
+            self._page.context.remove_listener("response", self._answered)
+        for page in list(self._page.context.pages):
+            with suppress(Error, KeyError, ValueError):
+                page.remove_listener("download", self._came)
+
+    def recorded(self) -> Recorded:
+        """What there is by now. Pages that are still open are read once more."""
+        if not self._begun:
+            return NOT_BEGUN
+        for opened in self._pages:
+            opened.read()
+        return Recorded(
+            toasts=tuple(self._toasts.heard),
+            pages=tuple(opened.told for opened in self._pages if opened.counts),
+            downloads=tuple(file.told for file in self._files),
+            answers=tuple(self._answers),
+            deaf=self._toasts.deaf,
+            cut=self._cut or self._toasts.cut,
+        )
+
+    def _opened(self, page: Page) -> None:
+        if "downloads" in self._kinds:
+            page.on("download", self._came)
+        if "pages" not in self._kinds or not self._begun:
+            return
+        if len(self._pages) >= MOST_PAGES:
+            self._cut = True
+            return
+        opened = _Opened(page, self._clock(), self._shoot)
+        self._pages.append(opened)
+        page.on("domcontentloaded", lambda _: opened.read())
+        page.on("load", lambda _: opened.read(picture=True))
+        opened.read()
+
+    def _came(self, download: Download) -> None:
+        if not self._begun:
+            return
+        if len(self._files) >= MOST_FILES:
+            self._cut = True
+            return
+        file = _File(download, self._clock())
+        self._files.append(file)
+        file.wait()
+
+    def _answered(self, response: Response) -> None:
+        with suppress(Error):  # its page may be gone by now
+            request = response.request
+            if not self._begun or not request.is_navigation_request() or request.frame.parent_frame is not None:
+                return
+            if 200 <= response.status < 300 and self._is_declared(_first_hop(request)):
+                self._answers.append(response.url.partition("#")[0])
+
+    def _is_declared(self, request: Request) -> bool:
+        if self._sends is None or request.method in SAFE_METHODS:
+            return False
+        return matches_request(self._sends, request.method, request.url)
+
+
+class _Opened:
+    """One page that opened. What it last said is kept when it closes itself."""
+
+    def __init__(self, page: Page, at: datetime, shoot: Callable[[Page], str | None]) -> None:
+        self._page, self._shoot = page, shoot
+        self._last = OpenedPage(address="", at=at, unread="it closed before it could be read")
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is not the page from which our own guard closes connections."""
+        return self._page.url != HELPER_ADDRESS
+
+    @property
+    def told(self) -> OpenedPage:
+        """As it was when it was last read."""
+        return self._last.model_copy(update={"closed": self._page.is_closed()})
+
+    def read(self, *, picture: bool = False) -> None:
+        """Read it if it is there. Never raises."""
+        if self._page.is_closed() or not self.counts:
+            return
+        try:
+            read = Reading(
+                self._page, deadline=READ_SECONDS, status=None, fresh=False, follow=_nowhere, shoot=self._shoot
+            )
+        except Exception:  # whatever a page that closes itself can come up with: no text of it is worth a gesture
+            return
+        if read.text:
+            last = {"address": read.address, "text": read.text[:MOST_CHARACTERS], "unread": ""}
+            self._last = self._last.model_copy(update=last)
+        if picture or (read.text and self._last.blob is None):
+            self._last = self._last.model_copy(update={"blob": read.picture() or self._last.blob})
+
+
+class _File:
+    """One download."""
+
+    def __init__(self, download: Download, at: datetime) -> None:
+        self._download = download
+        self.told = Downloaded(name=download.suggested_filename, at=at)
+
+    def wait(self) -> None:
+        """Wait for its end, while everything else goes on: this is called from an event. Never raises."""
+        try:
+            facts = _contents(Path(self._download.path()))
+        except (Error, OSError) as error:
+            facts = {"failure": (str(error).splitlines() or [""])[0]}
+        self.told = self.told.model_copy(update=facts)
+
+
+def _contents(path: Path) -> dict[str, object]:
+    """Size, hash and, where it is text, the text."""
+    size, digest = path.stat().st_size, hashlib.sha256()
+    with path.open("rb") as file:
+        while part := file.read(1 << 20):
+            digest.update(part)
+    text = None
+    if size <= MOST_BYTES:
+        content = path.read_bytes()
+        with suppress(UnicodeDecodeError):
+            text = content.decode("utf-8-sig") if b"\0" not in content else None
+    return {"size": size, "sha256": digest.hexdigest(), "text": text}
+
+
+def _first_hop(request: Request) -> Request:
+    while request.redirected_from is not None:
+        request = request.redirected_from
+    return request
+
+
+def _nowhere(address: str) -> Reading:
+    raise LookFailed(f"a recorder opens nothing, not even {address}")

@@ -1,0 +1,155 @@
+"""Toasts: hears every text that a page begins to show, however briefly, from before the gesture's input on.
+
+A script in a world of its own, in every frame and in every document that comes later: the page can neither see nor
+fool it, and a navigation doesn't end it. What a page shows when `mark` is called is old. Knows nothing of gestures.
+
+Not heard: a frame of another site that is added later; a closed shadow root; a text that stays for less than 50 ms.
+What may never happen: a text from before the mark counts; an exception out of here costs a gesture.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from importlib.resources import files
+from typing import Any
+
+from playwright.sync_api import CDPSession, Error, Frame, Page
+
+from browser_agent.browser.deadline import DeadlinePassed, within
+from observers.reading import snapshot_script
+from observers.recorded import Toast
+from observers.text import VisibleText
+
+SECONDS = 2.0
+MOST_TOASTS = 200
+MOST_CHARACTERS = 400
+"""A longer text is a new view rather than a toast: it is kept line by line."""
+_WORLD = "browser-agent recorder"
+_TELL = "tell"
+
+
+class Toasts:
+    """What one page began to show.
+
+    Args:
+        page: the page.
+        clock: the time, in UTC.
+    """
+
+    def __init__(self, page: Page, clock: Callable[[], datetime]) -> None:
+        self._page, self._clock = page, clock
+        self._ears: list[_Ear] = []
+        self._old: set[str] = set()
+        self._marked = False
+        self.heard: list[Toast] = []
+        self.deaf = ""
+        self.cut = False
+
+    def install(self) -> None:
+        """Begin to listen. Never raises: `deaf` says why nothing is heard."""
+        try:
+            self._ears = [self._ear(self._page)]
+            for frame in self._page.frames[1:]:
+                with suppress(Error):  # it is a part of its page, and heard there
+                    self._ears.append(self._ear(frame))
+        except (Error, DeadlinePassed) as error:
+            self.deaf = f"the page could not be listened to: {_first_line(error)}"
+
+    def mark(self) -> None:
+        """What is shown now is old: from here on it counts. Never raises."""
+        try:
+            for ear in self._ears:
+                for text in ear.mark():
+                    self._old.update(text.splitlines())
+        except (Error, DeadlinePassed) as error:
+            self.deaf = f"the page did not say what it showed before the gesture: {_first_line(error)}"
+        self._marked = not self.deaf
+
+    def close(self) -> None:
+        """Stop listening; what was heard stays."""
+        for ear in self._ears:
+            ear.close()
+        self._ears = []
+
+    def _ear(self, where: Page | Frame) -> _Ear:
+        session = within(SECONDS, lambda: self._page.context.new_cdp_session(where))
+        return _Ear(session, self._hear)
+
+    def _hear(self, text: str) -> None:
+        lines = [line for line in text.splitlines() if line not in self._old]
+        if not self._marked or not lines:
+            return
+        fresh = "\n".join(lines)
+        for one in [fresh] if len(fresh) <= MOST_CHARACTERS else [line[:MOST_CHARACTERS] for line in lines]:
+            if len(self.heard) >= MOST_TOASTS:
+                self.cut = True
+            elif all(one != toast.text for toast in self.heard):
+                self.heard.append(Toast(text=one, at=self._clock()))
+
+
+class _Ear:
+    """One connection to a page, or to a frame that has a process of its own."""
+
+    def __init__(self, session: CDPSession, hear: Callable[[str], None]) -> None:
+        self._session, self._hear = session, hear
+        self._worlds: list[int] = []
+        session.on("Runtime.executionContextCreated", self._world_came)
+        session.on("Runtime.executionContextDestroyed", self._world_went)
+        session.on("Runtime.bindingCalled", self._told)
+        self._ask("Page.enable")
+        self._ask("Runtime.enable")
+        self._ask("Runtime.addBinding", name=_TELL, executionContextName=_WORLD)
+        source = _script()
+        self._ask("Page.addScriptToEvaluateOnNewDocument", source=source, worldName=_WORLD, runImmediately=True)
+
+    def mark(self) -> list[str]:
+        """The text of every document, as it stands; what was told before it has arrived by now."""
+        return [_text(json.loads(said)) for world in list(self._worlds) if (said := self._in(world, "recorder.mark()"))]
+
+    def close(self) -> None:
+        with suppress(Error, DeadlinePassed):
+            for world in list(self._worlds):
+                self._in(world, "recorder.stop()")
+            within(SECONDS, self._session.detach)
+
+    def _in(self, world: int, expression: str) -> str | None:
+        """None if the document is gone by now."""
+        try:
+            answer = self._ask("Runtime.evaluate", expression=expression, contextId=world, returnByValue=True)
+        except Error as error:
+            if "context" in error.message:
+                return None
+            raise
+        value = answer["result"].get("value")
+        return value if isinstance(value, str) else None
+
+    def _ask(self, method: str, **arguments: Any) -> dict[str, Any]:
+        return within(SECONDS, lambda: self._session.send(method, arguments))
+
+    def _world_came(self, event: dict[str, Any]) -> None:
+        if event["context"]["name"] == _WORLD:
+            self._worlds.append(event["context"]["id"])
+
+    def _world_went(self, event: dict[str, Any]) -> None:
+        if event["executionContextId"] in self._worlds:
+            self._worlds.remove(event["executionContextId"])
+
+    def _told(self, event: dict[str, Any]) -> None:
+        if event["name"] == _TELL:
+            self._hear(_text(json.loads(event["payload"])))
+
+
+def _script() -> str:
+    script = files(__package__).joinpath("toasts.js").read_text(encoding="utf-8")
+    return script.replace("SNAPSHOT;", f"{snapshot_script().strip()};", 1)
+
+
+def _text(pieces: list[str]) -> str:
+    return VisibleText((piece, None) for piece in pieces).text
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0]

@@ -1,0 +1,100 @@
+"""Where the acting page stands after the gesture.
+
+This module must not know verdicts. A number in an address is a candidate: `Opened` makes sure of it. What may never
+happen: an address proves without our key, unless it is where the declared request's own answer led.
+"""
+
+import re
+from dataclasses import KW_ONLY
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from .evidence import Evidence, Match, Observation
+from .keyed import Hit, holds, refuse_empty, said_of
+from .observer import Observer, Recording
+from .recorded import DIED
+from .site import Site
+from .text import pattern_words
+
+if TYPE_CHECKING:
+    from .view import View
+
+
+class Address(Observer):
+    """A regular expression that the path of the acting page's address must fit as a whole.
+
+        Address(r"/orders/(?P<number>\\d+)/thanks", answer=True)
+
+    Arguments:
+        pattern: of the path; where it names a query (`\\?`), of path and query. Its named groups are the values.
+        key: what only this very gesture's address can hold.
+        answer: the address counts too if the gesture's declared request (`sends`) led there: its own answer, or where
+            that redirected to. It is seen by the worker that makes the gesture, and gone with it. Use it only at a
+            site that sends a refusal, or a thing that was there before, to an address that the pattern doesn't fit.
+        site: the address must lie there.
+
+    An address that was there before the gesture is not new and proves nothing. With neither key nor answer it
+    supports and proves nothing. It proves "at least once".
+    """
+
+    pattern: str
+    _: KW_ONLY
+    key: str | None = None
+    answer: bool = False
+    site: Site | None = None
+
+    def __post_init__(self) -> None:
+        refuse_empty(self.pattern, key=self.key)
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """The names of the pattern's groups."""
+        return frozenset(re.compile(self.pattern).groupindex)
+
+    @property
+    def supplies(self) -> frozenset[str]:
+        """What it offers, if it can prove."""
+        return self.offers if self.proves else frozenset()
+
+    @property
+    def proves(self) -> bool:
+        """Only with a key, or as the declared request's answer."""
+        return self.answer or self.key is not None
+
+    @property
+    def records(self) -> frozenset[Recording]:
+        """Answers, if they count."""
+        return frozenset({"answers"}) if self.answer else frozenset()
+
+    def look(self, view: "View") -> Observation:
+        """Look where the acting page stands."""
+        page = view.current
+        if page is None:
+            return self.cannot_tell("the acting page is lost, or doesn't answer", at=view.now())
+        text = self._text(page.address)
+        found = re.fullmatch(self.pattern, text)
+        if found is None or (self.site is not None and not self.site.holds(page.address)):
+            return self.cannot_tell(
+                "the page is at another address, and an address that isn't there proves nothing", at=view.now()
+            )
+        values = {name: value for name, value in found.groupdict().items() if value is not None}
+        answered = self.answer and _bare(page.address) in (view.recorded.answers if view.recorded else ())
+        words = "where the declared request led" if answered else "where the page stands"
+        match, ours = Match(values=values, identity=text), answered or holds(text, self.key)
+        blob = page.picture() if ours else None
+        evidence = Evidence(kind="page", words=f"{words}: {text}", blob=blob, address=page.address, at=view.now())
+        if self.answer and view.recorded is None and not ours:
+            return self.cannot_tell(DIED, evidence=[evidence], at=view.now(), candidates=[match])
+        return said_of(self, "the address", [Hit(match, evidence, ours)], view.now(), "")
+
+    def _text(self, address: str) -> str:
+        parts = urlsplit(address)
+        query = f"?{parts.query}" if r"\?" in self.pattern else ""
+        return unquote(parts.path) + unquote(query)
+
+    def __str__(self) -> str:
+        return f"the address “{pattern_words(self.pattern)}”"
+
+
+def _bare(address: str) -> str:
+    return address.partition("#")[0]

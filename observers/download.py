@@ -1,0 +1,105 @@
+"""A file that came after the gesture, complete. Begun is not complete.
+
+This module must not know how it was recorded. What may never happen: a file that hasn't come to its end counts; more
+of its content is stored than one line.
+"""
+
+import re
+from dataclasses import KW_ONLY
+from typing import TYPE_CHECKING
+
+from .evidence import Evidence, Match, Observation
+from .keyed import Hit, holds, refuse_empty, said_of
+from .normal import normal
+from .observer import Observer, Recording
+from .recorded import Downloaded, Recorded, why_nothing
+from .text import pattern_words
+
+if TYPE_CHECKING:
+    from .view import View
+
+
+class Download(Observer):
+    """A file that the acting page, or one that it opened, handed over after the gesture, to its last byte.
+
+        Download(r"receipt-.*\\.csv", within=r"Order (?P<number>[^;]+)", key=order)
+
+    Arguments:
+        name: a regular expression that the whole of the file's proposed name must fit.
+        within: one that a line of its content must hold, where that is text. Named groups of both are the values.
+        key: what only this very gesture's file can hold, in its name or its content. Without it the file supports and
+            proves nothing.
+
+    It proves "at least once". What is kept: name, size, SHA-256 and the line; never the content, which may be secret.
+    """
+
+    name: str
+    _: KW_ONLY
+    within: str | None = None
+    key: str | None = None
+
+    def __post_init__(self) -> None:
+        refuse_empty(self.within, key=self.key)
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """The names of the groups."""
+        return frozenset({*re.compile(self.name).groupindex, *re.compile(self.within or "").groupindex})
+
+    @property
+    def supplies(self) -> frozenset[str]:
+        """What it offers, if it has a key."""
+        return self.offers if self.proves else frozenset()
+
+    @property
+    def proves(self) -> bool:
+        """Only with a key."""
+        return self.key is not None
+
+    @property
+    def records(self) -> frozenset[Recording]:
+        """Downloads."""
+        return frozenset({"downloads"})
+
+    def look(self, view: "View") -> Observation:
+        """Look through the files that came since the gesture's input."""
+        recorded = view.recorded
+        if recorded is None or not recorded.begun:
+            return self.cannot_tell(why_nothing(recorded), at=view.now())
+        hits = [hit for file in recorded.downloads if file.sha256 for hit in self._hits(file)]
+        return said_of(self, "the download", hits, view.now(), self._missing(recorded))
+
+    def _hits(self, file: Downloaded) -> list[Hit]:
+        named = re.fullmatch(self.name, file.name)
+        lines = [normal(line) for line in (file.text or "").splitlines()]
+        found = [(line, re.search(self.within, line)) for line in lines] if self.within else []
+        fitting = [(line, hit) for line, hit in found if hit]
+        if named is None or (self.within is not None and not fitting):
+            return []
+        line, hit = fitting[0] if fitting else (next((one for one in lines if holds(one, self.key)), None), None)
+        values = {**named.groupdict(), **(hit.groupdict() if hit else {})}
+        match = Match(
+            values={name: text for name, text in values.items() if text is not None},
+            identity=f"{file.name} ({file.size:,} bytes)",
+        )
+        return [Hit(match, _evidence(file, line), holds(file.name, self.key) or holds(file.text or "", self.key))]
+
+    def _missing(self, recorded: Recorded) -> str:
+        named = [file for file in recorded.downloads if re.fullmatch(self.name, file.name)]
+        if not named:
+            return "no such file came after the gesture, and that proves nothing"
+        if named[-1].failure:
+            return f"the download of {named[-1].name} did not come to its end: {named[-1].failure}"
+        if named[-1].sha256 is None:
+            return f"the download of {named[-1].name} has begun and isn't complete"
+        if named[-1].text is None:
+            return f"{named[-1].name} came, and its content isn't text that can be looked through"
+        return f"{named[-1].name} came, and no line of it holds what is looked for"
+
+    def __str__(self) -> str:
+        return f"the download “{pattern_words(self.name)}”"
+
+
+def _evidence(file: Downloaded, line: str | None) -> Evidence:
+    words = f"{file.name}, {file.size:,} bytes, SHA-256 {file.sha256}"
+    return Evidence(kind="file", words=words, text=line, at=file.at)

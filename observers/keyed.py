@@ -1,0 +1,61 @@
+"""What a text is worth: with the key of this very gesture it proves, without it it only supports.
+
+Source: the rules of what an observer may prove. This module must not know pages or verdicts. What may never happen: a
+text without the key becomes a match; a part of a longer key passes for the key ("S-7" in "S-70").
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from .evidence import Evidence, Match, Observation
+from .normal import normal
+
+if TYPE_CHECKING:
+    from .observer import Observer
+
+
+class Hit(NamedTuple):
+    """Something that fits a pattern, what was seen of it, and whether it holds our key."""
+
+    match: Match
+    evidence: Evidence
+    ours: bool
+
+
+def holds(text: str, key: str | None) -> bool:
+    """Does `text` hold the key, as a whole? Compared in normal form; no letter or digit may stand beside it."""
+    if key is None:
+        return False
+    return re.search(rf"(?<![^\W_]){re.escape(normal(key))}(?![^\W_])(?![-./]\d)", normal(text)) is not None
+
+
+def refuse_empty(*patterns: str | None, key: str | None = None) -> None:
+    """Raise ValueError for a pattern or key that fits everything."""
+    for pattern in filter(None, patterns):
+        if re.compile(pattern).fullmatch(""):
+            raise ValueError(f"the pattern {pattern!r} matches nothing at all: it would be seen on every page")
+    if key is not None and not normal(key):
+        raise ValueError("the key is empty: every text would hold it")
+
+
+def said_of(observer: "Observer", what: str, hits: Iterable[Hit], at: datetime, missing: str) -> Observation:
+    """What the hits come to: seen if they hold our key, else candidates, which prove nothing by themselves.
+
+    Arguments:
+        what: what was hit, as a person calls it: "the toast".
+        missing: the sentence for no hit at all.
+    """
+    hits = list(hits)
+    ours = [hit for hit in hits if hit.ours]
+    if ours:
+        said = observer.seen([hit.match for hit in ours], *(hit.evidence for hit in ours), at=at)
+        return said.model_copy(update={"observer": what})
+    if not hits:
+        return observer.cannot_tell(missing, at=at)
+    reasons = dict.fromkeys(
+        f"{what} “{hit.match.identity}” doesn't hold our key, so it supports and proves nothing" for hit in hits
+    )
+    evidence = [hit.evidence for hit in hits]
+    return observer.cannot_tell(*reasons, evidence=evidence, at=at, candidates=[hit.match for hit in hits])

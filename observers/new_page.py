@@ -1,0 +1,92 @@
+"""A page that opened after the gesture: a receipt in a new tab or window, also one that has closed itself meanwhile.
+
+This module must not know how it was recorded. What may never happen: a page without our key proves.
+"""
+
+import re
+from dataclasses import KW_ONLY
+from typing import TYPE_CHECKING
+
+from .evidence import Evidence, Match, Observation
+from .keyed import Hit, holds, refuse_empty, said_of
+from .observer import Observer, Recording
+from .recorded import OpenedPage, Recorded, why_nothing
+from .text import VisibleText, pattern_words
+
+if TYPE_CHECKING:
+    from .view import View
+
+
+class NewPage(Observer):
+    """A regular expression in the text of a page that opened after the gesture, in the same browser context.
+
+        NewPage(r"Receipt (?P<number>\\S+)", key=order)
+
+    Arguments:
+        pattern: what the page's text must hold; its named groups are the values.
+        key: what only this very gesture's receipt can hold, in its text. Without it the page supports and proves
+            nothing.
+
+    It proves "at least once". Address, text and picture are kept by a recorder in the worker that makes the gesture,
+    and gone with it.
+    """
+
+    pattern: str
+    _: KW_ONLY
+    key: str | None = None
+
+    def __post_init__(self) -> None:
+        refuse_empty(self.pattern, key=self.key)
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """The names of the pattern's groups."""
+        return frozenset(re.compile(self.pattern).groupindex)
+
+    @property
+    def supplies(self) -> frozenset[str]:
+        """What it offers, if it has a key."""
+        return self.offers if self.proves else frozenset()
+
+    @property
+    def proves(self) -> bool:
+        """Only with a key."""
+        return self.key is not None
+
+    @property
+    def records(self) -> frozenset[Recording]:
+        """Pages."""
+        return frozenset({"pages"})
+
+    def look(self, view: "View") -> Observation:
+        """Look through the pages that opened since the gesture's input."""
+        recorded = view.recorded
+        if recorded is None or not recorded.begun:
+            return self.cannot_tell(why_nothing(recorded), at=view.now())
+        hits = [hit for page in recorded.pages for hit in self._hits(page)]
+        return said_of(self, "the new page", hits, view.now(), _missing(recorded))
+
+    def _hits(self, page: OpenedPage) -> list[Hit]:
+        ours = holds(page.text, self.key)
+        return [
+            Hit(Match(values=hit.groups, identity=hit.text), _evidence(page, hit.text), ours)
+            for hit in VisibleText([(line, None) for line in page.text.splitlines(keepends=True)]).find(self.pattern)
+        ]
+
+    def __str__(self) -> str:
+        return f"the new page “{pattern_words(self.pattern)}”"
+
+
+def _evidence(page: OpenedPage, text: str) -> Evidence:
+    how = "that has closed since" if page.closed else "that opened"
+    words = f"a page {how} says: {text}"
+    return Evidence(kind="page", words=words, text=text, blob=page.blob, address=page.address, at=page.at)
+
+
+def _missing(recorded: Recorded) -> str:
+    unread = [page.unread for page in recorded.pages if page.unread]
+    if unread:
+        return f"a page opened, and {unread[0]}"
+    if recorded.pages:
+        return "a page opened, and the text isn't on it"
+    return "no page opened after the gesture, and that proves nothing"

@@ -1,0 +1,139 @@
+"""A thing in a list whose status word says how far it has come: the observer that counts and knows words.
+
+This module must not know verdicts. What each word means is declared by who knows the site; a word that isn't declared
+is never guessed at: nothing can be told then, and the word is named.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from .evidence import Match, Observation
+from .listing import ListedRow, ListReader
+from .normal import normal
+from .observer import Observer
+from .rows import doubts_of, evidence_of, fits, match_of
+from .site import Site
+from .tables import Row
+
+if TYPE_CHECKING:
+    from .view import View
+
+Meaning = Literal["happened", "pending", "partial", "no_effect"]
+"""What a status word says of the gesture.
+
+happened: its effect is there, whatever became of it since: an order that somebody cancelled was placed.
+pending: the site has accepted it and isn't done; nothing is concluded yet, least of all that it did not happen.
+partial: only a part of it is there, such as a draft; a person is asked.
+no_effect: it left a row and nothing else, and never will: a payment that failed. The row counts as if it weren't
+    there. Declare it only of a word that is final; the whole of an absence must still hold before it is made again.
+"""
+_SAID: dict[Meaning, str] = {
+    "happened": "happened",
+    "pending": "accepted, and not done yet",
+    "partial": "only a part of it",
+    "no_effect": "no effect",
+}
+
+
+class OrderStatus(Observer):
+    """Rows of a list whose key columns hold the given texts, weighed by the word in their status column.
+
+        OrderStatus(shop, "orders", key={"Reference": order}, complete=True, reads={"number": "Number"},
+                    means={"Received": "happened", "Shipped": "happened", "Processing": "pending",
+                           "Draft": "partial", "Payment failed": "no_effect"})
+
+    Arguments:
+        site, path, key, complete, reads, unique, staleness, count: as in `Record`.
+        column: header of the column that holds the status word.
+        means: every status word that the site has -> its `Meaning`; upper and lower case are the same. One of a row
+            with our key that isn't declared makes the whole look "cannot tell".
+
+    A gesture that moves a thing from one status to another: declare the status before it as "no_effect".
+    """
+
+    counts: ClassVar[bool] = True
+
+    site: Site
+    path: str
+    _: KW_ONLY
+    key: dict[str, str]
+    means: dict[str, Meaning]
+    column: str = "Status"
+    complete: bool = False
+    reads: dict[str, str] = field(default_factory=dict)
+    unique: bool = True
+    staleness: timedelta = timedelta(0)
+    count: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.key:
+            raise ValueError("an order without a key fits every row: give at least one column and its text")
+        if len({_folded(word) for word in self.means}) < len(self.means):
+            raise ValueError("a status word is declared twice (upper and lower case are the same)")
+        if "happened" not in self.means.values():
+            raise ValueError("no status word is declared to mean 'happened', so nothing could ever be proven")
+        _ = self.site / self.path
+
+    @property
+    def supplies(self) -> frozenset[str]:
+        """The names in `reads`."""
+        return frozenset(self.reads)
+
+    def look(self, view: "View") -> Observation:
+        """Read the list to its end."""
+        columns = (*self.key, *self.reads.values(), self.column)
+        listing = ListReader(self.site, columns, self.count).read(view, self.path, self._fits)
+        at = view.now()
+        evidence = [evidence_of(listing, at)] if listing.pages else []
+        doubts = doubts_of([listing])
+        undeclared = [word for word in self._words(listing.rows) if self._meaning(word) is None]
+        if listing.foreign or not listing.headers or undeclared:
+            unknown = [f"nobody has declared what the status “{word}” means" for word in undeclared]
+            candidates = [] if listing.foreign else self._matches(listing.rows)
+            return self.cannot_tell(*unknown, *doubts, evidence=evidence, at=at, candidates=candidates)
+        if not self.complete:
+            doubts.append("the list isn't declared complete, so it proves presence only")
+        reasons = [*self._said(listing.rows), *doubts]
+        effects = [row for row in listing.rows if self._meaning_of(row) != "no_effect"]
+        if not effects:
+            return self.not_seen(*reasons, evidence=evidence, complete=not doubts, fresh=True, at=at)
+        told = {self._meaning_of(row) for row in effects}
+        return self.seen(
+            self._matches(effects),
+            *evidence,
+            reasons=reasons,
+            at=at,
+            fresh=True,
+            complete=not doubts,
+            pending="pending" in told,
+            partial="partial" in told,
+        )
+
+    def _fits(self, row: Row) -> bool:
+        return fits(row, self.key, self.site.decimal)
+
+    def _matches(self, rows: Iterable[ListedRow]) -> list[Match]:
+        return [match_of(row, self.key, self.reads, self.site.decimal) for row in rows]
+
+    def _words(self, rows: Iterable[ListedRow]) -> list[str]:
+        return list(dict.fromkeys(listed.row[normal(self.column)] for listed in rows))
+
+    def _meaning(self, word: str) -> Meaning | None:
+        return {_folded(known): meaning for known, meaning in self.means.items()}.get(_folded(word))
+
+    def _meaning_of(self, listed: ListedRow) -> Meaning | None:
+        return self._meaning(listed.row[normal(self.column)])
+
+    def _said(self, rows: Sequence[ListedRow]) -> list[str]:
+        meanings = ((word, self._meaning(word)) for word in self._words(rows))
+        return [f"its status is “{word}”: {_SAID[meaning]}" for word, meaning in meanings if meaning is not None]
+
+    def __str__(self) -> str:
+        key = ", ".join(f"{column} = {text}" for column, text in self.key.items())
+        return f"the status of {self.site}/{self.path} with {key}"
+
+
+def _folded(word: str) -> str:
+    return normal(word).casefold()

@@ -1,0 +1,61 @@
+"""What the rows of a list come to: matches and evidence, the same for every observer that reads a list.
+
+This module must not know observers or verdicts. An empty cell gives no value: a number that isn't there yet is not the
+number "".
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from .evidence import Evidence, Match, plain_address
+from .listing import ListedRow, Listing
+from .normal import normal, same, value
+from .tables import Row
+
+
+def fits(row: Row, key: Mapping[str, str], decimal: str) -> bool:
+    """Do the row's key columns hold the key? Compared in normal form, amounts as amounts."""
+    return all(same(row[normal(column)], text, decimal) for column, text in key.items())
+
+
+def match_of(listed: ListedRow, key: Iterable[str], reads: Mapping[str, str], decimal: str) -> Match:
+    """The row as a match; `reads`: name of a value -> header of its column."""
+    read = {name: value(listed.row.get(normal(column), ""), decimal) for name, column in reads.items()}
+    link = urlsplit(listed.row.link or "")
+    known_by = [*(listed.row[normal(column)] for column in key), *read.values(), link.path, link.query]
+    return Match(
+        values={name: text for name, text in read.items() if text},
+        identity=" | ".join(known_by),
+        box=listed.row.box,
+        note=f"page {listed.page} of {plain_address(listed.address)}",
+    )
+
+
+def evidence_of(listing: Listing, at: datetime) -> Evidence:
+    """The rows that are wanted, with the picture of the page they stand on."""
+    return Evidence(
+        kind="rows",
+        words=_how_many(listing),
+        rows=tuple(dict(listed.row) for listed in listing.rows),
+        blob=listing.rows[0].picture if listing.rows else listing.picture,
+        box=listing.rows[0].row.box if listing.rows else None,
+        address=listing.address,
+        at=at,
+    )
+
+
+def doubts_of(lists: Sequence[Listing]) -> list[str]:
+    """Why the lists may not be vouched for, each sentence with its list."""
+    return [f"{urlsplit(one.address).path}: {words}" for one in lists for words in one.why_not_whole]
+
+
+def _how_many(listing: Listing) -> str:
+    """What was found in the list, in words."""
+    if not listing.headers:
+        return "a login page came instead of the list" if listing.login else "the page that came does not hold the list"
+    if not listing.rows_read:
+        return "the list is empty"
+    found, of = len(listing.rows), f"{listing.rows_read} row{'s' if listing.rows_read > 1 else ''}"
+    pages = f"{listing.pages} page{'s' if listing.pages > 1 else ''}"
+    return f"{found or 'none'} of the {of} on {pages} {'are' if found > 1 else 'is'} it"

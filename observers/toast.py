@@ -1,0 +1,85 @@
+"""A text that the page showed after the gesture, and that may be gone by now.
+
+This module must not know how it was recorded. What may never happen: a text that was there before the gesture's input
+counts; one without our key proves.
+"""
+
+import re
+from dataclasses import KW_ONLY
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from .evidence import Evidence, Match, Observation
+from .keyed import Hit, holds, refuse_empty, said_of
+from .observer import Observer, Recording
+from .recorded import Toast, why_nothing
+from .text import pattern_words
+
+if TYPE_CHECKING:
+    from .view import View
+
+
+class ToastLog(Observer):
+    """A regular expression in what the acting page began to show after the gesture, in any frame, however briefly.
+
+        ToastLog(r"Order (?P<number>\\S+) placed", key=order)
+
+    Arguments:
+        pattern: what the text must hold; its named groups are the values.
+        key: what only this very gesture's text can hold. Without it the text supports and proves nothing.
+
+    It proves "at least once". It is heard by a recorder in the worker that makes the gesture, and gone with it.
+    """
+
+    pattern: str
+    _: KW_ONLY
+    key: str | None = None
+
+    def __post_init__(self) -> None:
+        refuse_empty(self.pattern, key=self.key)
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """The names of the pattern's groups."""
+        return frozenset(re.compile(self.pattern).groupindex)
+
+    @property
+    def supplies(self) -> frozenset[str]:
+        """What it offers, if it has a key."""
+        return self.offers if self.proves else frozenset()
+
+    @property
+    def proves(self) -> bool:
+        """Only with a key."""
+        return self.key is not None
+
+    @property
+    def records(self) -> frozenset[Recording]:
+        """Toasts."""
+        return frozenset({"toasts"})
+
+    def look(self, view: "View") -> Observation:
+        """Look through what was heard since the gesture's input."""
+        recorded = view.recorded
+        if recorded is None or not recorded.begun:
+            return self.cannot_tell(why_nothing(recorded), at=view.now())
+        hits = [hit for toast in recorded.toasts for hit in self._hits(toast)]
+        missing = recorded.deaf or "no such text was shown after the gesture, and that proves nothing"
+        more = "; the page showed more than is kept" if recorded.cut else ""
+        return said_of(self, "the toast", hits, view.now(), missing + more)
+
+    def _hits(self, toast: Toast) -> list[Hit]:
+        found = [hit for hit in re.finditer(self.pattern, toast.text) if hit[0].strip()]
+        return [Hit(_match(hit), _evidence(hit, toast.at), holds(toast.text, self.key)) for hit in found]
+
+    def __str__(self) -> str:
+        return f"the toast “{pattern_words(self.pattern)}”"
+
+
+def _match(hit: re.Match[str]) -> Match:
+    values = {name: text for name, text in hit.groupdict().items() if text is not None}
+    return Match(values=values, identity=hit[0])
+
+
+def _evidence(hit: re.Match[str], at: datetime) -> Evidence:
+    return Evidence(kind="text", words=f"shown at {at:%H:%M:%S} UTC, after the gesture", text=hit[0], at=at)
