@@ -223,7 +223,7 @@ class Run:
             asked = Asked(
                 kind=QuestionKind.VALUES,
                 words=f"This happened: {gesture.words}. What is its {', '.join(wrong)}?",
-                reasons=tuple(f"what was read does not fit: {name}: {why}" for name, why in wrong.items()),
+                reasons=(*(f"what was read does not fit: {name}: {why}" for name, why in wrong.items()), *self._said(gesture)),
                 details={"needs": list(wrong)},
                 last_confirmed=last_confirmed(self._attempt, gesture),
                 safe_step="Answer happened with --value NAME=VALUE for each name.",
@@ -231,6 +231,11 @@ class Run:
                 gesture=gesture.id,
             )
             self._wait(asked)
+
+    def _said(self, gesture: GestureRow) -> list[str]:
+        """What its observers gave as reasons when they had seen it, such as that a value is not kept."""
+        seen = [json.loads(row.observation) for row in self._attempt.store.journal.observations(gesture.id)]
+        return list(dict.fromkeys(reason for said in seen if said["sight"] == "seen" for reason in said["reasons"]))
 
     def _finish(self, call: StepCall[T], row: StepRow, value: T) -> T:
         """Store the value as it will be read back, so that a replay hands out the same."""

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from pydantic import TypeAdapter
 
 from browser_agent.attempt import Attempt
+from browser_agent.scrubbing import Scrubber
 from browser_agent.wire import WireReport
 from observers import Circumstances, Observation, Observer, Outcome, Site, Verdict, looks_agree, weigh
 
@@ -133,7 +134,35 @@ def observe(attempt: Attempt, proof: Sequence[Observer], *, fresh: bool = True) 
     """What each observer says now; without `fresh`, those that would open pages say that they did not look."""
     state = attempt.session() if fresh else None
     with attempt.acting.view(attempt.clock.now, state) as view:
-        return tuple(
+        seen = tuple(
             observer.observe(view) if fresh or not observer.counts else observer.cannot_tell("did not look yet")
             for observer in proof
         )
+    return tuple(without_secrets(observation, attempt.store.database.scrubber) for observation in seen)
+
+
+def without_secrets(seen: Observation, scrubber: Scrubber) -> Observation:
+    """The observation as it may be stored, weighed like that from the start, so that later looks compare with it.
+
+    A value that may not be kept is left out and the reasons say so: a changed one would pass for what was proven.
+    """
+    unfit = {name: why for match in seen.matches for name, text in match.values.items() if (why := scrubber.unfit(text))}
+    matches = tuple(
+        match.model_copy(
+            update={
+                "values": {name: text for name, text in match.values.items() if name not in unfit},
+                "identity": scrubber.text(match.identity),
+                "note": scrubber.text(match.note),
+            }
+        )
+        for match in seen.matches
+    )
+    kept_out = (f"the value {name!r} was read and is not kept: it holds {why}" for name, why in unfit.items())
+    evidence = tuple(
+        each.model_copy(
+            update={"words": scrubber.text(each.words), "text": scrubber.facts(each.text), "rows": scrubber.facts(each.rows)}
+        )
+        for each in seen.evidence
+    )
+    reasons = (*map(scrubber.text, seen.reasons), *kept_out)
+    return seen.model_copy(update={"matches": matches, "reasons": reasons, "evidence": evidence})

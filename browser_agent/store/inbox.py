@@ -28,7 +28,7 @@ from browser_agent.states import (
     check_arrow,
 )
 from browser_agent.store import audit
-from browser_agent.store.database import Database
+from browser_agent.store.database import Database, scrubber_of
 from browser_agent.store.journal import Journal
 from browser_agent.store.leases import Lease, fence
 
@@ -82,6 +82,7 @@ class Inbox:
         """Put a question, once; its gesture, if any, becomes `asked` in the same transaction."""
         with self._database.write() as session:
             fence(session, lease)
+            asked = scrubber_of(session).facts(asked)  # as it will stand there, so that it is known again
             known = self._same(session, lease.run, asked)
             if known is not None:
                 return known
