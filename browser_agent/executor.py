@@ -223,7 +223,10 @@ class Run:
             asked = Asked(
                 kind=QuestionKind.VALUES,
                 words=f"This happened: {gesture.words}. What is its {', '.join(wrong)}?",
-                reasons=(*(f"what was read does not fit: {name}: {why}" for name, why in wrong.items()), *self._said(gesture)),
+                reasons=(
+                    *(f"what was read does not fit: {name}: {why}" for name, why in wrong.items()),
+                    *self._said(gesture),
+                ),
                 details={"needs": list(wrong)},
                 last_confirmed=last_confirmed(self._attempt, gesture),
                 safe_step="Answer happened with --value NAME=VALUE for each name.",

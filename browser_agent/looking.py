@@ -146,23 +146,24 @@ def without_secrets(seen: Observation, scrubber: Scrubber) -> Observation:
 
     A value that may not be kept is left out and the reasons say so: a changed one would pass for what was proven.
     """
-    unfit = {name: why for match in seen.matches for name, text in match.values.items() if (why := scrubber.unfit(text))}
-    matches = tuple(
+    texts, facts = scrubber.text, scrubber.facts
+    read = [(name, said) for match in seen.matches for name, said in match.values.items()]
+    unfit = {name: why for name, said in read if (why := scrubber.unfit(said))}
+    matches = [
         match.model_copy(
             update={
-                "values": {name: text for name, text in match.values.items() if name not in unfit},
-                "identity": scrubber.text(match.identity),
-                "note": scrubber.text(match.note),
+                "values": {name: said for name, said in match.values.items() if name not in unfit},
+                "identity": texts(match.identity),
+                "note": texts(match.note),
             }
         )
         for match in seen.matches
-    )
-    kept_out = (f"the value {name!r} was read and is not kept: it holds {why}" for name, why in unfit.items())
-    evidence = tuple(
-        each.model_copy(
-            update={"words": scrubber.text(each.words), "text": scrubber.facts(each.text), "rows": scrubber.facts(each.rows)}
-        )
-        for each in seen.evidence
-    )
-    reasons = (*map(scrubber.text, seen.reasons), *kept_out)
-    return seen.model_copy(update={"matches": matches, "reasons": reasons, "evidence": evidence})
+    ]
+    evidence = [
+        kept.model_copy(update={"words": texts(kept.words), "text": facts(kept.text), "rows": facts(kept.rows)})
+        for kept in seen.evidence
+    ]
+    reasons = [texts(reason) for reason in seen.reasons]
+    reasons += [f"the value {name!r} was read, and is not kept: it holds {why}" for name, why in unfit.items()]
+    told = {"matches": tuple(matches), "evidence": tuple(evidence), "reasons": tuple(reasons)}
+    return seen.model_copy(update=told)

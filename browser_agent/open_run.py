@@ -97,7 +97,7 @@ class OpenAttempt(Attempt):
         return self._guard.report(gesture)
 
     def tell(self, kind: str, words: str, **details: Any) -> None:
-        self._tell(Event(kind, words, self.lease.run, self.lease.attempt, details))
+        self._tell(self.store.database.scrubber.facts(Event(kind, words, self.lease.run, self.lease.attempt, details)))
 
     def pause(self, words: str) -> None:
         """Nobody asked for it: the page's owner has ways of his own to stop before a line of his code."""

@@ -1,16 +1,15 @@
 """The tables: one SQLModel class a noun.
 
 Rows hold facts and JSON text; they decide nothing. Only `store` writes them, and every write names its fencing token
-(the attempt number and its secret). Text columns that hold JSON say so in a comment; what is `_said` is free text of
-people, pages and libraries and is scrubbed at the store's door; a `_value` is data, and only known secrets leave it. Times are UTC; `lease_until` is
-seconds since 1970 by the database's own clock.
+(the attempt number and its secret). Text columns that hold JSON say so in a comment. What is `_said` is free text of
+people, pages and libraries, scrubbed at the store's door; a `_value` is data, and loses known secrets only. Times are
+UTC; `lease_until` is seconds since 1970 by the database's own clock.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from functools import cache
 from typing import Any
 
 from sqlalchemy import DateTime, Dialect, LargeBinary, String, TypeDecorator, UniqueConstraint
@@ -68,9 +67,8 @@ def _value(**options: Any) -> Any:
 _DOOR = "scrubbed as"
 
 
-@cache
 def scrubbed_columns(table: type[SQLModel]) -> dict[str, str]:
-    """The columns of a table that are scrubbed on their way in: name -> "text" (free text), "value" (of known secrets)."""
+    """The columns of a table that are scrubbed on their way in: name -> "text" or "value"."""
     columns = getattr(table, "__table__").columns  # noqa: B009  # mypy does not know it
     return {column.name: column.info[_DOOR] for column in columns if _DOOR in column.info}
 

@@ -33,8 +33,10 @@ def case_of(attempt: Attempt, row: GestureRow) -> Case:
     """The stored gesture as a case to look at.
 
     Raises:
-        UnknownKind: an observer of its proof is not known here.
+        UnknownKind: an observer of its proof, or a secret that its baseline shows, is not known here.
     """
+    if lost := attempt.store.database.scrubber.covered_unknown(row.baseline or ""):
+        raise UnknownKind(f"the secret {lost} isn't known here: what was there before can't be told from what is new")
     intent = json.loads(row.intent)
     proof = tuple(Observer.from_json(stored, sites=attempt.sites) for stored in intent["proof"])
     baseline = BASELINE.validate_json(row.baseline or "[]")

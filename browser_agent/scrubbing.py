@@ -1,4 +1,4 @@
-"""The scrubber: the one place that every free text passes before it is stored or shown, and a picture before it is kept.
+"""The scrubber: the one place that a free text passes before it is stored or shown, a picture before it is kept.
 
 It covers the secrets of this process (see `secret`), card numbers, tokens, passwords that a text names, the values of
 fields that an error quotes, and what an address holds besides scheme, host and path (the names of its query stay).
@@ -20,6 +20,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import pairwise
 from typing import Any, TypeVar
 from urllib.parse import quote, quote_plus
 
@@ -50,8 +51,8 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"pass(word|wd|phrase|code)|pwd|(api|access|auth|client)[-_ ]?(key|token|secret)|cvc2?|cvv2?", re.I)
-_FIELD = re.compile(rf"(<(?:input|button|option|param|data)\b[^<>]*?\bvalue=){_OPEN}(?:\"[^\"]*\"|'[^']*'|[^\s>]+)", re.I)
-_AREA = re.compile(rf"(<(?:textarea|option|select)\b[^<>]*>|<\w+\b[^<>]*contenteditable[^<>]*>){_OPEN}[^<]+(?=</)", re.I)
+_FIELD = re.compile(rf"(<(?:input|button|option|data)\b[^<>]*?\bvalue=){_OPEN}(?:\"[^\"]*\"|'[^']*'|[^\s>]+)", re.I)
+_AREA = re.compile(rf"(<(?:textarea|option|select)\b[^<>]*>|<\w+[^<>]*contenteditable[^<>]*>){_OPEN}[^<]+(?=</)", re.I)
 _CALL = re.compile(
     r"(\b(?:fill|type|press_?sequentially|insert_?text|select_?option|set_?input_?files)\()"
     rf"{_OPEN}(?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|\[[^\]]*\])",
@@ -127,6 +128,11 @@ class Scrubber:
     def known_in(self, text: str) -> str | None:
         """The known secret that the text holds, such as "the secret env:PASSWORD"; None if it holds none."""
         return next((span.what for span in self._secrets(text)), None)
+
+    def covered_unknown(self, text: str) -> str | None:
+        """The name of a secret that was covered in a stored text and isn't known here: nothing compares with it."""
+        names = set(known_secrets().values())
+        return next((name for name in re.findall(r"\[secret ([^\]\s]+)\]", text) if name not in names), None)
 
     def unfit(self, value: str) -> str | None:
         """Why a proven value may not be kept: what it is, in words. None if it may."""
@@ -266,7 +272,7 @@ def _is_random(word: str) -> bool:
     """Letters and digits as if they were drawn: their kind changes more often than in words, dates and numbers."""
     drawn = re.sub(r"[+=_-]", "", word)
     kinds = ["d" if each.isdigit() else "u" if each.isupper() else "l" for each in drawn]
-    changes = sum(one != other for one, other in zip(kinds, kinds[1:], strict=False))
+    changes = sum(one != other for one, other in pairwise(kinds))
     mixed = "d" in kinds and len(set(kinds)) > 1
     return mixed and len(drawn) >= 20 and changes >= 0.34 * len(drawn) and not _UUID.fullmatch(word)
 

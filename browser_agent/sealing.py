@@ -43,7 +43,7 @@ class Seal:
         return nonce + self._cipher.encrypt(nonce, content, bound.encode())
 
     def mark(self, text: str) -> str:
-        """64 bits of a keyed HMAC-SHA256 as hex: equal texts are known again, and none can be guessed without the key."""
+        """64 bits of a keyed HMAC-SHA256, as hex: equal texts are known again, none is guessed without the key."""
         return hmac.digest(self._marks, text.encode(), hashlib.sha256).hex()[:16]
 
     def open(self, sealed: bytes, bound: str) -> bytes:
