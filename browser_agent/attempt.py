@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from playwright.sync_api import Page
 
 from browser_agent.browser.acting import Acting
+from browser_agent.browser.evidence import Veil
 from browser_agent.errors import Stopped
 from browser_agent.keeping import Options
 from browser_agent.states import Point
@@ -45,6 +46,12 @@ class Attempt(ABC):
         self._acting: Acting | None = None
 
     # the page
+
+    @property
+    def veil(self) -> Veil:
+        """What pictures of its pages may not show."""
+        shown = tuple(field for site in self.sites.values() for field in site.shows_fields)
+        return Veil(self.store.database.scrubber, shown)
 
     @property
     @abstractmethod

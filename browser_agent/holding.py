@@ -67,7 +67,7 @@ class Holding:
         chromium = Chromium.found(text)
         self._held = await self._attach(chromium)
         if self._held is None:
-            await asyncio.to_thread(chromium.end)
+            await asyncio.to_thread(chromium.discard)
 
     @property
     def chromium(self) -> Chromium | None:

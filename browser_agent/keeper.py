@@ -141,7 +141,7 @@ class _Keeper:
             if previous is not None and not last and row.browser == previous.browser:
                 chromium = None  # the last attempt went on with the same one
             if chromium is not None and (not adopt or lives(row.worker) or not chromium.alive()):
-                await asyncio.to_thread(chromium.end)
+                await asyncio.to_thread(chromium.discard)
             await asyncio.to_thread(end_process, row.worker)
             await asyncio.to_thread(end_process, row.driver)
             if chromium is not None and chromium.alive():

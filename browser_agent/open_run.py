@@ -57,7 +57,7 @@ class OpenAttempt(Attempt):
         super().__init__(store, lease, sites, Options(keep_looking_seconds=0.0))
         self.here = False
         self._tell = tell
-        self._page_acting = self._acting = Acting(browser, page, store.artifacts.keep)
+        self._page_acting = self._acting = Acting(browser, page, store.artifacts.keep, self.veil)
         self._guard = Guard(page, self._release)
         self._session: dict[str, Any] = {}
 

@@ -34,6 +34,7 @@ ANYWHERE = 6
 """From so many characters on, a known secret is found inside of a word too; a shorter one only as a word."""
 SHORTEST = 3
 TOKEN_LENGTH = 24
+_AT_MOST = 5
 
 _MASK = r"\[(?:secret|card|token|hidden)\b[^\]\n]*\]"
 _OPEN = r"(?!\"?\[(?:secret|card|token|hidden)\b)"  # what follows is not covered yet
@@ -99,11 +100,10 @@ class Scrubber:
         """The text without what may not be stored; a whole SHA-256 in hex is never one."""
         if len(text) < SHORTEST or _DIGEST.fullmatch(text):
             return text
-        text = self._without_known(text)
-        for needs, pattern, instead in _RULES:
-            text = pattern.sub(instead, text) if needs in text else text
-        for found in (_cards, _tokens):
-            text = _covered(text, list(found(text)))
+        for _ in range(_AT_MOST):  # what was covered may leave a word of its own behind, which is covered then
+            before, text = text, self._once(text)
+            if text == before:
+                break
         return text
 
     def facts(self, value: T) -> T:
@@ -148,6 +148,14 @@ class Scrubber:
             *_cards(text),
             *_tokens(text),
         ]
+
+    def _once(self, text: str) -> str:
+        text = self._without_known(text)
+        for needs, pattern, instead in _RULES:
+            text = pattern.sub(instead, text) if needs in text else text
+        for found in (_cards, _tokens):
+            text = _covered(text, list(found(text)))
+        return text
 
     def _facts(self, value: Any) -> Any:
         if type(value) is str:  # a word of an enum stays one
@@ -199,7 +207,15 @@ def _forms(value: str) -> set[str]:
     """A secret as it may stand in a text: as it is, in a page's normal form, quoted for an address, HTML or JSON."""
     if len(value) < SHORTEST:
         return set()
-    forms = {value, value.strip(), normal(value), quote(value, safe=""), quote_plus(value), html.escape(value)}
+    forms = {
+        value,
+        value.strip(),
+        value.upper(),
+        normal(value),
+        quote(value, safe=""),
+        quote_plus(value),
+        html.escape(value),
+    }
     forms |= {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], repr(value)[1:-1]}
     if len(value) >= ANYWHERE:
         forms.add(base64.b64encode(value.encode()).decode())

@@ -14,6 +14,7 @@ from pydantic import GetCoreSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, core_schema
 
 from .contract import Accepted
+from .evidence import plain_address
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _NOT_IN_A_PATH = re.compile(r"[\s\\\x00-\x1f\x7f]")
@@ -46,6 +47,8 @@ class Site:
         decimal: the decimal mark of the amounts it shows, "." or ",".
         sole_user: nothing and nobody else uses this account.
         scripts: its lists need scripts to be read; False switches scripts off in every look (looks leak less).
+        shows_fields: CSS selectors of fields whose content may be seen in pictures, such as "[name=amount]"; all others
+            are covered, and passwords, cards and one-time codes always are.
 
     Raises ValueError for a name, address or mark that can't be used.
     """
@@ -66,6 +69,7 @@ class Site:
         decimal: str = ".",
         sole_user: bool = False,
         scripts: bool = True,
+        shows_fields: Sequence[str] = (),
     ) -> None:
         if not _NAME.fullmatch(name):
             raise ValueError(f"a site's name is letters, digits, '-' and '_', and begins with a letter: {name!r}")
@@ -86,6 +90,7 @@ class Site:
         self.decimal = decimal
         self.sole_user = sole_user
         self.scripts = scripts
+        self.shows_fields = tuple(shows_fields)
 
     def bind(self, url: str | None = None, account: str | None = None) -> None:
         """Use another address or account from now on, everywhere this object is used. None leaves it as it is."""
@@ -150,7 +155,9 @@ class Site:
 def _base(name: str, url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError(f"the address of site {name!r} must begin with http:// or https:// and a host: {url!r}")
+        raise ValueError(
+            f"the address of site {name!r} must begin with http:// or https:// and a host: {plain_address(url)!r}"
+        )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError(f"the address of site {name!r} must be without user name, password, query and fragment")
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"

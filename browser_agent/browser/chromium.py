@@ -214,6 +214,11 @@ class Chromium:
         _remove_socket_folder(self.profile)
         return ended
 
+    def discard(self) -> None:
+        """`end`, and remove its profile: cache and history hold what was typed, in the clear. Raises StillAlive."""
+        self.end()
+        shutil.rmtree(self.profile, ignore_errors=True)
+
 
 def _remove_socket_folder(profile: Path) -> None:
     """The folder of its socket lies outside of the profile; Chromium removes it at a clean end only."""

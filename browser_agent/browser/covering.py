@@ -84,7 +84,7 @@ class _Place:
 
 @dataclass(frozen=True)
 class _Piece:
-    """A text that was laid out: the layout node, the node of the document, and its boxes with their part of the text."""
+    """A text that was laid out: its node in the document, and its boxes, each with its part of the text."""
 
     node: int
     text: str
