@@ -282,11 +282,12 @@ class Run:
             question = self._question_of(gesture)
             if question is not None and question.kind is QuestionKind.ALREADY_THERE:
                 raise WaitingForPerson(question.words, question.id)
+            case, because = None, ""
             try:
                 case = case_of(self._attempt, gesture)
-            except UnknownKind:
-                case = None
-            Recovery(self._attempt, gesture, case).settle()
+            except UnknownKind as unknown:
+                because = str(unknown)
+            Recovery(self._attempt, gesture, case, because).settle()
         if self._attempt.options.only_look:
             return
         self._attempt.disarm()

@@ -152,7 +152,7 @@ class GestureRow(SQLModel, table=True):
     kind: str
     words: str = _said()
     site: str | None = None
-    sends: str | None = None
+    sends: str | None = _said(default=None)
     intent: str  # JSON: target, proof, known facts, dialogs
     baseline: str | None = _said(default=None)  # JSON: a list of observations, one an observer
     before: str | None = None  # digest of the picture

@@ -50,10 +50,12 @@ class Recovery:
     Args:
         attempt: the attempt that looks.
         row: the gesture as the journal holds it.
-        case: the gesture's proof; None if an observer of it is not known here.
+        case: the gesture's proof; None if it can't be looked for here.
+        because: why there is no case.
     """
 
-    def __init__(self, attempt: Attempt, row: GestureRow, case: Case | None) -> None:
+    def __init__(self, attempt: Attempt, row: GestureRow, case: Case | None, because: str = "") -> None:
+        self._because = because
         self._attempt, self._row, self._case = attempt, row, case
         self._looker = Looker(attempt, case) if case is not None else None
         self._looked: Looked | None = None
@@ -186,7 +188,7 @@ class Recovery:
 
     def _question(self) -> Asked:
         late = self._case.late_commit if self._case else None
-        reasons = self._reasons or ("no observer of its proof is known here; import the module that declares it",)
+        reasons = self._reasons or (self._because,)
         if late is None and self._case is not None and self._case.site is not None:
             reasons += (_LATE_COMMIT_HELP.format(site=self._case.site.name),)
         reasons += wire_words(self._attempt, self._row)

@@ -18,6 +18,7 @@ import hashlib
 import html
 import json
 import re
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import pairwise
@@ -105,6 +106,10 @@ class Scrubber:
             if text == before:
                 break
         return text
+
+    def trace(self, error: BaseException) -> str:
+        """A traceback of the error: it may quote what a page was given."""
+        return self.text("".join(traceback.format_exception(error)))
 
     def facts(self, value: T) -> T:
         """JSON data, or a frozen dataclass of it, with every text in it scrubbed, names too."""

@@ -27,11 +27,11 @@ def submit(store: Store, task: Task[..., Any], arguments: Mapping[str, Any], key
     Raises:
         WrongArguments: all that do not fit, together.
         InOtherHands: the key belongs to other work.
-        Misuse: an argument holds the value of a secret in the clear.
+        Misuse: an argument, or the key, holds the value of a secret in the clear.
     """
     secrets: dict[str, str] = {}
     stored = dump_arguments(task, parse_arguments(task, arguments), secrets)
-    vault.refuse_in_the_clear(stored)
+    vault.refuse_in_the_clear(stored, key or "")
     row = store.leases.submit(
         task_file=str(task.file),
         task_name=task.name,

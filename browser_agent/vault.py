@@ -71,13 +71,13 @@ def _again(run: str, name: str, keyed: str | None) -> str:
     return secret.reveal()
 
 
-def refuse_in_the_clear(arguments: str) -> None:
-    """Refuse stored arguments that hold a secret's value outside of the secret.
+def refuse_in_the_clear(*texts: str) -> None:
+    """Refuse what is stored of a run as it is, if it holds a secret's value outside of the secret.
 
     Raises:
         Misuse: see above; the message names the secret.
     """
-    if held := Scrubber().known_in(arguments):
-        raise Misuse(
-            f"An argument holds {held} in the clear: only an argument of type Secret may. Nothing was written."
-        )
+    scrubber = Scrubber()
+    for text in texts:
+        if held := scrubber.known_in(text):
+            raise Misuse(f"An argument or key holds {held} in the clear: declare it a Secret. Nothing was written.")

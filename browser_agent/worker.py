@@ -13,9 +13,7 @@ import signal
 import socket
 import sys
 import traceback
-from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import psutil
@@ -57,18 +55,13 @@ def main(descriptor: int) -> int:
     lease = Lease(**order["lease"])
     channel = Channel(line)
     with Store(Path(order["store"])) as store:
-        sys.excepthook = partial(_last_words, store)
+        sys.excepthook = lambda kind, error, trace: print(store.database.scrubber.trace(error), file=sys.stderr, end="")
         try:
             _attempt(store, lease, channel, _options(order["options"]), order["secrets"])
         except Superseded:
             return 0  # another attempt owns the run; there is nothing that this one may write
         channel.close()
     return 0
-
-
-def _last_words(store: Store, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """A traceback on standard error, scrubbed: an error may quote what a page was given."""
-    sys.stderr.write(store.database.scrubber.text("".join(traceback.format_exception(kind, error, trace))))
 
 
 def _attempt(store: Store, lease: Lease, channel: Channel, options: Options, secrets: dict[str, str]) -> None:

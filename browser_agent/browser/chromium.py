@@ -28,6 +28,7 @@ from pydantic.dataclasses import dataclass
 
 from browser_agent import processes
 from browser_agent.processes import ProcessId
+from browser_agent.sealing import KEY_VARIABLE
 
 ENVIRONMENT_NAME = "BROWSER_AGENT_CHROMIUM"
 
@@ -290,7 +291,7 @@ def _spawn(program: Path, arguments: Sequence[str], stderr: Path) -> int:
     return os.posix_spawn(
         program,
         [str(program), *arguments],
-        os.environ,
+        {name: value for name, value in os.environ.items() if name != KEY_VARIABLE},
         setsid=True,
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

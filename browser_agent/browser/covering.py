@@ -26,6 +26,7 @@ COVERED = frozenset(
 SEEN_INPUTS = frozenset({"checkbox", "radio", "button", "submit", "reset", "image", "hidden"})
 """Inputs that say what they are, not what somebody has typed."""
 EDITED_ROLES = frozenset({"textbox", "searchbox", "combobox", "spinbutton"})
+_A_WORD = 4  # letters; a pseudo-element with fewer is an ornament
 _ROW = 3.0  # pixels by which pieces of one line may differ in height
 _ALIKE = 1.0  # pixels by which two readings of one rectangle may differ
 _WORST_FRAME = 64.0  # pixels of border and padding of a frame; a larger one is turned or scaled
@@ -37,14 +38,13 @@ class Found:
 
     `boxes` = rectangles of the page's viewport. `texts` = hits in the main document: text of the node -> its parts, to
     be placed exactly by who can; `whole` = for each of them, by node, the rectangles to cover if it can't be.
-    `shy` = there is something that scripts don't see, or text to cover: it must be read again after the picture.
+    `shy` = there are words that scripts don't see, or text to cover: it must be read again after the picture.
     """
 
     boxes: list[Rect] = field(default_factory=list)
     texts: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     whole: dict[str, dict[int, list[Rect]]] = field(default_factory=dict)
     shy: bool = False
-    nodes: int = 0
 
 
 def find(snapshot: Mapping[str, Any], scrubber: Scrubber, width: float, shown: Sequence[Rect] = ()) -> Found:
@@ -97,6 +97,7 @@ class _Document:
     def __init__(self, raw: Mapping[str, Any], strings: Sequence[str], scale: float) -> None:
         self._strings, self._nodes, self._layout, self._scale = strings, raw["nodes"], raw["layout"], scale
         self.left, self.top = raw.get("scrollOffsetX", 0.0) * scale, raw.get("scrollOffsetY", 0.0) * scale
+        self._names: dict[int, str] = {}
         self.frames: dict[int, int] = dict(_pairs(self._nodes["contentDocumentIndex"]))
         self.closed = any(self._text(value) == "closed" for _, value in _pairs(self._nodes["shadowRootType"]))
         self._values = {
@@ -107,9 +108,6 @@ class _Document:
         for box, layout in enumerate(self._text_boxes["layoutIndex"]):
             self._boxes.setdefault(layout, []).append(box)
         self.covered = self._covered()
-
-    def __len__(self) -> int:
-        return len(self._nodes["parentIndex"])
 
     @property
     def view(self) -> Rect:
@@ -124,7 +122,11 @@ class _Document:
                 yield layout, node, self._scaled(self._layout["bounds"][layout])
 
     def name(self, node: int) -> str:
-        return self._text(self._nodes["nodeName"][node]).upper()
+        """In capitals, as HTML has it."""
+        index: int = self._nodes["nodeName"][node]
+        if index not in self._names:
+            self._names[index] = self._text(index).upper()
+        return self._names[index]
 
     def said(self, node: int) -> str:
         """What a node shows that is no text of the document: a button's label, an image's stand-in."""
@@ -150,13 +152,13 @@ class _Document:
 
     def _is_covered(self, node: int) -> bool:
         name = self.name(node)
-        if name == "INPUT":
-            return self._attributes(node).get("type", "text").lower() not in SEEN_INPUTS
-        if name in COVERED:
+        if name in COVERED and name != "INPUT":
             return True
         if not self._nodes["attributes"][node]:
-            return False
+            return name == "INPUT"
         attributes = self._attributes(node)
+        if name == "INPUT":
+            return attributes.get("type", "text").lower() not in SEEN_INPUTS
         edited = attributes.get("contenteditable")
         return (edited is not None and edited.lower() != "false") or attributes.get("role", "").lower() in EDITED_ROLES
 
@@ -165,7 +167,7 @@ class _Document:
         return {self._text(flat[i]).lower(): self._text(flat[i + 1]) for i in range(0, len(flat) - 1, 2)}
 
     def _scaled(self, bounds: Sequence[float]) -> Sequence[float]:
-        return [side * self._scale for side in bounds]
+        return bounds if self._scale == 1 else [side * self._scale for side in bounds]
 
     def _style(self, layout: int) -> str:
         styles = self._layout["styles"][layout]
@@ -182,7 +184,6 @@ class _Reader:
         self._documents, self._scrubber, self._shown, self._found = documents, scrubber, shown, found
 
     def read(self, document: _Document, place: _Place) -> None:
-        self._found.nodes += len(document)
         self._found.shy |= document.closed
         pieces: list[_Piece] = []
         for layout, node, bounds in document.laid_out():
@@ -197,6 +198,7 @@ class _Reader:
                 self._found.boxes.append(rect)
             elif piece is not None:
                 pieces.append(piece)
+                self._found.shy |= not document.is_text(node) and len(piece.text) > _A_WORD
         self._texts(document, pieces)
 
     def _cover(self, document: _Document, node: int, rect: Rect) -> None:

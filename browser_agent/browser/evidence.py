@@ -36,7 +36,6 @@ NEVER_SHOWN = "input[type=password], " + ", ".join(
 """Fields that are covered even where the site says that they may be seen."""
 _MARGIN = 3  # pixels around a box: its edge is drawn softly
 _MOST_TRIES = 3
-_SMALL = 1500  # nodes; so small a page is read twice in any case, which costs less than a click
 
 # How the page stands: a number that changes with its text and with where its fields are, and the fields that may be
 # seen, as rectangles in CSS pixels of the frame's own viewport.
@@ -236,7 +235,7 @@ class _Camera:
         silent = [tuple(each) for each in stance["frames"] if not isinstance(each, int)]
         boxes = [*found.boxes, *self._parts(found), *silent]
         places = Places(tuple(boxes), stance["width"], stance["height"], stance["zoom"])
-        return places, found.shy or found.nodes < _SMALL
+        return places, found.shy
 
     def _parts(self, found: Found) -> Iterator[Rect]:
         """Parts of texts as exactly as the page can tell; where it doesn't know as many texts, the whole of them."""

@@ -93,7 +93,14 @@ class Journal:
     # steps
 
     def begin_step(self, lease: Lease, called: Called) -> StepRow:
-        """Write a step down at the end of the journal, or hand back the one that has the bookmark."""
+        """Write a step down at the end of the journal, or hand back the one that has the bookmark.
+
+        Raises:
+            Superseded: another attempt owns the run.
+            WrongTask: the caller's key for it holds a known secret.
+        """
+        if held := self._database.scrubber.known_in(called.bookmark):
+            raise WrongTask(f"The key of a step {called.name} holds {held}: a key is stored, so use another.")
         with self._database.write() as session:
             fence(session, lease)
             asked = select(StepRow).where(StepRow.run_id == lease.run, StepRow.bookmark == called.bookmark)
