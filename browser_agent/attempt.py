@@ -9,16 +9,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from playwright.sync_api import Page
 
 from browser_agent.browser.acting import Acting
 from browser_agent.browser.evidence import Veil
-from browser_agent.errors import Stopped
+from browser_agent.errors import Stopped, WaitingForPerson
 from browser_agent.keeping import Options
 from browser_agent.states import Point
-from browser_agent.store import Lease, Store
+from browser_agent.store import Asked, Lease, Store
 from browser_agent.wire import WireReport
 from observers import Site
 
@@ -98,6 +98,16 @@ class Attempt(ABC):
     @abstractmethod
     def tell(self, kind: str, words: str, **details: Any) -> None:
         """Say something to the person who watches."""
+
+    def ask(self, asked: Asked) -> NoReturn:
+        """Put a question before a person, and let the run wait for the answer: it costs no browser meanwhile.
+
+        Raises:
+            WaitingForPerson: always.
+        """
+        question = self.store.inbox.ask(self.lease, asked)
+        self.tell("question", question.words, question=question.id, reasons=list(asked.reasons))
+        raise WaitingForPerson(asked.words, question.id)
 
     @abstractmethod
     def pause(self, words: str) -> None:

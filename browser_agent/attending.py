@@ -7,6 +7,7 @@ Enter after the run was asked to stop lets a gesture through; a wait for the ter
 from __future__ import annotations
 
 import asyncio
+import getpass
 import os
 import signal
 import sys
@@ -34,6 +35,19 @@ def check_attended(options: Options) -> None:
         raise Misuse(
             "--pause-before-gesture needs a terminal to answer at, and standard input is none. Nothing was started."
         )
+
+
+def own_user() -> str:
+    """The account of this machine that this process runs under: on its authority a run is submitted."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # an account without a name, as in many containers
+        return f"uid {os.getuid()}"
+
+
+def watcher() -> str | None:
+    """Who watches what this process does: its account, if it has a terminal. None = nobody: it runs unattended."""
+    return own_user() if _at_a_terminal() else None
 
 
 async def said_go(stopping: asyncio.Event) -> bool:

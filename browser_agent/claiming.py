@@ -11,6 +11,7 @@ import socket
 from pydantic import TypeAdapter
 
 from browser_agent import processes
+from browser_agent.attending import watcher
 from browser_agent.errors import InOtherHands
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow, RunRow
@@ -42,7 +43,7 @@ def take_over(store: Store, run: str, previous: AttemptRow | None) -> Lease:
             f"then: browser-agent resume {run}. Nothing was done."
         )
     after = previous.number if previous is not None else 0
-    return store.leases.claim(run, keeper=own_process(), keeper_dead=over, after=after)
+    return store.leases.claim(run, keeper=own_process(), keeper_dead=over, after=after, present=watcher())
 
 
 def keeper_lives(store: Store, run: RunRow) -> bool | None:

@@ -26,7 +26,7 @@ from pydantic import TypeAdapter
 from rich.table import Table
 
 from browser_agent import processes
-from browser_agent.attending import check_attended
+from browser_agent.attending import check_attended, own_user
 from browser_agent.browser.chromium import Chromium
 from browser_agent.cli import asking
 from browser_agent.cli.exits import Exit
@@ -223,6 +223,7 @@ def _submit(store: Store, task_file: Path, books: Books, mail: Mail, proxy: Faul
         task_name=task.name,
         arguments=dump_arguments(task, arguments),
         sites=json.dumps(sites, sort_keys=True),
+        by=own_user(),
     )
     return run.id
 

@@ -8,15 +8,14 @@ raises the same stop, whatever the script catches.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import datetime
-from typing import Any, NoReturn, TypeVar
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from browser_agent.attempt import Attempt
-from browser_agent.canonical import canonical, digest
+from browser_agent.consent import VALID, Consents
 from browser_agent.errors import (
     Fact,
     KeeperGone,
@@ -67,7 +66,7 @@ class Run:
         self._attempt = attempt
         self._stop: Stop | None = None
         self._raised: tuple[Fact, str] | None = None  # the last fact that a step raised, and the step
-        self._asked_before: Counter[str] = Counter()  # equal approvals of this go
+        self._consents = Consents(attempt)
         self._replay = _replay(attempt)
 
     def step(self, call: StepCall[T], *, key: str | None = None) -> T:
@@ -88,19 +87,24 @@ class Run:
         call.take()
         return self._latched(lambda: self._step(call, key))
 
-    def approve(self, words: str, calls: Sequence[StepCall[T]]) -> list[StepCall[T]]:
+    def approve(self, words: str, calls: Sequence[StepCall[T]], *, valid: timedelta = VALID) -> list[StepCall[T]]:
         """Ask a person whether these calls may be made; hand back the approved ones.
+
+        Each yes is bound to its step, its arguments and ONE gesture. A call that was refused, or whose yes has run out,
+        is not made by `step` either: it raises `NotApproved`, or asks anew.
 
         Args:
             words: the question.
             calls: what is to be approved, with its arguments. None = nothing is asked.
+            valid: how long after the answer a yes may be used; the answering person may say otherwise.
 
         Raises:
             WaitingForPerson: nobody has answered yet; a resume goes on from the answer.
         """
         for call in calls:
             call.take()
-        return self._latched(lambda: self._approve(words, list(calls)))
+        raise_if_dropped()
+        return self._latched(lambda: self._consents.approved(words, calls, valid))
 
     # called by the worker
 
@@ -138,14 +142,14 @@ class Run:
         self._attempt.check_stop()
         row = self._row(call, key)
         value, ended = self._stored(call, row) if row.state is not StepState.BEGUN else self._run(call, row)
-        self._replay.ended(_identity(call), call.canonical, key)
+        self._replay.ended(call.step.identity, call.canonical, key)
         if isinstance(ended, Fact):
             self._raised = (ended, row.id)
             raise ended
         return value
 
     def _row(self, call: StepCall[Any], key: str | None) -> StepRow:
-        bookmark = self._replay.bookmark(_identity(call), call.canonical, key)
+        bookmark = self._replay.bookmark(call.step.identity, call.canonical, key)
         writes = call.step.writes
         row = self._changed(lambda: self._replay.ask(bookmark, call.words, writes=writes), bookmark)
         called = Called(bookmark, call.step.name, call.words, call.canonical, writes)
@@ -196,6 +200,7 @@ class Run:
     def _make(self, call: StepCall[T], row: StepRow, earlier: list[GestureRow]) -> GestureRow | T:
         """Prepare the page and make the gesture that comes back; or hand back the value if there is nothing to do."""
         self._ask_if_marked(call, row)
+        approval = self._consents.covering(call, row, earlier)
         page = self._attempt.fresh_page()
         writes = self._attempt.acting.writes  # of this very page: after a death there would be another
         writes.clear()
@@ -210,7 +215,8 @@ class Run:
             return call.step.adapter.validate_python(None)
         assert isinstance(prepared, Gesture)
         ordinal = len(self._attempt.store.journal.gestures(self.id)) + 1
-        return Making(self._attempt, row, call.step.site, earlier, ordinal).make(prepared)
+        reverse = call.step.reverse.name if call.step.reverse is not None else None
+        return Making(self._attempt, row, call.step.site, earlier, ordinal, approval, reverse).make(prepared)
 
     def _proven(self, call: StepCall[T], row: StepRow, gesture: GestureRow) -> T:
         """The step's value from what was proven; a person is asked for a value that does not fit."""
@@ -233,7 +239,7 @@ class Run:
                 step=row.id,
                 gesture=gesture.id,
             )
-            self._wait(asked)
+            self._attempt.ask(asked)
 
     def _said(self, gesture: GestureRow) -> list[str]:
         """What its observers gave as reasons when they had seen it, such as that a value is not kept."""
@@ -269,7 +275,7 @@ class Run:
             return
         words = f"Preparing this step has written before ({row.marked}): {row.words}. May it be prepared once more?"
         safe = "Look at the site. Answer not-happened if preparing it once more does no harm."
-        self._wait(Asked(QuestionKind.MARKED_STEP, words, safe_step=safe, step=row.id))
+        self._attempt.ask(Asked(QuestionKind.MARKED_STEP, words, safe_step=safe, step=row.id))
 
     # the rest
 
@@ -306,29 +312,6 @@ class Run:
         questions = self._attempt.store.inbox.questions(self.id, open_only=True)
         return next((question for question in questions if question.gesture_id == gesture.id), None)
 
-    def _approve(self, words: str, calls: list[StepCall[T]]) -> list[StepCall[T]]:
-        raise_if_dropped()
-        listed = [{"step": call.step.name, "arguments": call.canonical, "words": call.words} for call in calls]
-        if not listed:
-            return []
-        same = canonical({"words": words, "calls": listed})
-        bound = digest(f"{same}#{self._asked_before[same]}")  # consent to one of two equal requests is not to both
-        self._asked_before[same] += 1
-        for question in self._attempt.store.inbox.questions(self.id):
-            if question.kind is QuestionKind.APPROVAL and json.loads(question.details).get("bound") == bound:
-                if question.answer is Answer.APPROVE:
-                    return calls
-                if question.answer is Answer.REFUSE:
-                    return []
-        asked = Asked(
-            kind=QuestionKind.APPROVAL,
-            words=words,
-            reasons=tuple(call.words for call in calls),
-            details={"bound": bound, "calls": listed},
-            safe_step="Nothing has been sent. Approve or refuse exactly these calls.",
-        )
-        self._wait(asked)
-
     def _changed(self, ask: Callable[[], T], bookmark: str = "") -> T:
         """Put a `TaskChanged` before a person, with both calls side by side."""
         try:
@@ -352,11 +335,6 @@ class Run:
             for question in self._attempt.store.inbox.questions(self.id)
         )
 
-    def _wait(self, asked: Asked) -> NoReturn:
-        question = self._attempt.store.inbox.ask(self._attempt.lease, asked)
-        self._attempt.tell("question", question.words, question=question.id, reasons=list(asked.reasons))
-        raise WaitingForPerson(asked.words, question.id)
-
 
 def state_after(stop: Stop) -> RunState | None:
     """How a run stands after a stop; None if this attempt may not say so any more."""
@@ -373,10 +351,6 @@ def state_after(stop: Stop) -> RunState | None:
 
 _NOTHING: Any = None
 _ASKED_ANEW = (QuestionKind.ATTEMPTS, QuestionKind.TASK_CHANGED)
-
-
-def _identity(call: StepCall[Any]) -> str:
-    return f"{call.step.name}@{call.step.version}"
 
 
 def _replay(attempt: Attempt) -> Replay:

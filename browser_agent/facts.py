@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from browser_agent.errors import Fact, NotHappened, Refused, Rejected
+from browser_agent.errors import Fact, NotApproved, NotHappened, Refused, Rejected
 from browser_agent.records import GestureRow
 
-_FACTS: dict[str, type[Fact]] = {fact.__name__: fact for fact in (Refused, Rejected, NotHappened)}
+_FACTS: dict[str, type[Fact]] = {fact.__name__: fact for fact in (Refused, Rejected, NotHappened, NotApproved)}
 
 
 def fact_json(fact: Fact) -> dict[str, Any]:

@@ -59,7 +59,8 @@ class Options:
         kill_at: see `KillAt`.
         only_look: look once at the open question and at nothing else; no step is run.
         chromium: extra arguments for Chromium.
-        netlog: read Chromium's network log, so that a write that it sent again by itself is seen.
+        netlog: read Chromium's network log, so that a write that it sent again by itself is seen. It is on unless it is
+            refused, since the guard cannot prevent all of them.
     """
 
     headed: bool = False
@@ -70,7 +71,7 @@ class Options:
     kill_at: KillAt | None = None
     only_look: bool = False
     chromium: tuple[str, ...] = ()
-    netlog: bool = False
+    netlog: bool = True
 
 
 @dataclass(frozen=True)

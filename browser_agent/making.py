@@ -20,6 +20,7 @@ from browser_agent.browser.pictures import NotAPicture, what_changed
 from browser_agent.browser.witness import Witness
 from browser_agent.errors import (
     MachineTrouble,
+    NotApproved,
     Refused,
     StoreUnusable,
     UnknownName,
@@ -50,6 +51,8 @@ class Making:
         site: the site that the step changes.
         earlier: the step's gestures so far, all settled.
         ordinal: which gesture of the run it is, from 1.
+        approval: the id of the yes that it is made on; None where none is needed.
+        reverse: the name of the step that can take it back, if there is one.
     """
 
     attempt: Attempt
@@ -57,6 +60,8 @@ class Making:
     site: Site | None
     earlier: Sequence[GestureRow]
     ordinal: int
+    approval: str | None = None
+    reverse: str | None = None
 
     def make(self, gesture: Gesture[Any]) -> GestureRow:
         """Make the gesture and settle it.
@@ -113,6 +118,7 @@ class Making:
             baseline=BASELINE.dump_json(baseline).decode(),
             before=picture.kept if isinstance(picture, Picture) else None,
             target_box=json.dumps(box) if box else None,
+            reverse=self.reverse,
         )
         self.attempt.reach(Point.BEFORE_INTENT, self.ordinal)
         row = self.attempt.store.journal.intend(self.attempt.lease, self.step, len(self.earlier) + 1, intent)
@@ -182,7 +188,10 @@ class Making:
             return self._refuse(row, "The gate cannot guard this browser (pooled connections cannot be closed).")
         witness = Witness(gesture.target.page)
         witness.arm()
-        attempt.store.journal.dispatch(attempt.lease, row.id, guarded=guarded)
+        try:
+            attempt.store.journal.dispatch(attempt.lease, row.id, guarded=guarded, approval=self.approval)
+        except NotApproved:
+            return self._refuse(row, "Its approval ran out, or was used, before it was made.")
         attempt.reach(Point.DISPATCHING, self.ordinal)
         attempt.tell("dispatching", gesture.intent, gesture=row.id)
         log = None

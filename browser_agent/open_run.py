@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from playwright.sync_api import Browser, Error, Page
 
 from browser_agent.attempt import Attempt
+from browser_agent.attending import own_user
 from browser_agent.browser.acting import Acting
 from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.browser.guard import Guard
@@ -174,7 +175,7 @@ def open_run(  # each is optional and has its own name
     known = {each.name: each for each in (*sites, *([site] if site is not None else []))}
     with Store(store_path(Path(store) if store is not None else None, load())) as opened:
         row = opened.leases.submit(
-            task_file=OPEN_TASK, task_name=OPEN_TASK, arguments="{}", sites=_frozen(known), key=key
+            task_file=OPEN_TASK, task_name=OPEN_TASK, arguments="{}", sites=_frozen(known), key=key, by=own_user()
         )
         lease = take_over(opened, row.id, last_attempt(opened, row.id))
         attempt = OpenAttempt(opened, lease, page, browser, known, tell)

@@ -89,6 +89,7 @@ class RunRow(SQLModel, table=True):
     token: str = ""
     lease_until: float = 0.0
     result: str | None = _value(default=None)  # JSON of the task's return value
+    submitted_by: str | None = None  # the person, or the account of this machine, on whose authority it runs
     ended_by: str | None = _said(default=None)  # in words: why the run stands where it stands
     created: datetime = _time()
     updated: datetime = _time()
@@ -109,6 +110,7 @@ class AttemptRow(SQLModel, table=True):
     page: str | None = None  # the id of the page (CDP target) that the task works on
     source: str | None = None  # sha256 of the task file
     packages: str | None = None  # JSON: package -> version
+    present: str | None = None  # the person who watches it at a terminal; None = nobody does
     began: datetime = _time()
     ended: datetime | None = _time(default=None)
     how: str | None = _said(default=None)  # how it ended, in words
@@ -126,7 +128,7 @@ class StepRow(SQLModel, table=True):
     bookmark: str  # name, version, canonical arguments and ordinal, or the caller's key
     name: str
     words: str = _said()
-    arguments: str = _said()  # canonical JSON
+    arguments: str  # canonical JSON, exact: approvals are bound to it; it holds no known secret
     writes: bool
     state: StepState = _word(StepState, default=StepState.BEGUN)
     value: str | None = None  # JSON
@@ -166,6 +168,8 @@ class GestureRow(SQLModel, table=True):
     count: int | None = None  # effects that the counting observers saw
     reasons: str | None = _said(default=None)  # JSON: list of sentences
     proven_by: str | None = _said(default=None)  # JSON: ids of observations, or a person's answer
+    approval: str | None = None  # id of the approval that covers it
+    reverse: str | None = None  # name of the step that can reverse it
     intent_at: datetime = _time()
     dispatched_at: datetime | None = _time(default=None)
     settled_at: datetime | None = _time(default=None)
@@ -213,7 +217,7 @@ class QuestionRow(SQLModel, table=True):
     words: str = _said()
     reasons: str = _said(default="[]")  # JSON: list of sentences
     evidence: str = _said(default="[]")  # JSON: list of evidence
-    details: str = _said(default="{}")  # JSON: what this kind of question needs (both calls, the calls to approve ...)
+    details: str = _value(default="{}")  # JSON: what this kind of question needs (both calls, the calls to approve ...)
     last_confirmed: str = _said(default="")  # the last change that is known to have happened, in words
     safe_step: str = _said(default="")  # what a person can do without risk
     earliest_safe: datetime | None = _time(default=None)  # before this an absence proves nothing
@@ -224,6 +228,25 @@ class QuestionRow(SQLModel, table=True):
     values: str | None = _value(default=None)  # JSON
     override: bool = False
     ended_at: datetime | None = _time(default=None)
+
+
+class ApprovalRow(SQLModel, table=True):
+    """A person's word on one step call: yes or no. A yes covers one gesture, or all of that call until it is done."""
+
+    __tablename__ = "approval"
+    __table_args__ = (UniqueConstraint("question_id", "position"),)
+
+    id: str = Field(primary_key=True)
+    run_id: str = Field(foreign_key="run.id", index=True)
+    question_id: str = Field(foreign_key="question.id", index=True)
+    position: int  # of the call in its question, from 0
+    step: str  # the step's name and version
+    arguments: str  # canonical JSON
+    approved: bool
+    until_done: bool = False
+    expires: datetime | None = _time(default=None)  # by the database's clock; None = never
+    by: str
+    at: datetime = _time()
 
 
 class CheckpointRow(SQLModel, table=True):

@@ -84,6 +84,7 @@ class Made:
     released: Sequence[str]
     looks: Sequence[Look]
     questions: Sequence[Mapping[str, Any]]
+    approved: str
 
 
 @dataclass
@@ -166,8 +167,13 @@ def _lanes(attempts: Sequence[AttemptRow], steps: Iterable[StepRow], made: Seque
 class _Gestures:
     """Puts together what the store holds of each gesture."""
 
-    def __init__(self, store: Store, steps: Iterable[StepRow], questions: Iterable[QuestionRow]) -> None:
+    def __init__(self, store: Store, steps: Iterable[StepRow], questions: Sequence[QuestionRow]) -> None:
         self._store = store
+        self._approvals: Mapping[str | None, str] = {
+            yes.id: f"approved by {yes.by} ({question.id})"
+            for question in questions
+            for yes in store.approvals.of_question(question.id)
+        }
         self._steps = {step.id: step for step in steps}
         self._questions = defaultdict[str | None, list[QuestionRow]](list)
         for question in questions:
@@ -210,6 +216,7 @@ class _Gestures:
             ],
             looks=self._looks(observations),
             questions=questions,
+            approved=self._approvals.get(row.approval, ""),
         )
 
     def _after(self, row: GestureRow) -> tuple[Shot, str]:
@@ -270,7 +277,7 @@ def _question(row: QuestionRow) -> dict[str, Any]:
         "kind": row.kind.replace("_", " "),
         "reasons": json.loads(row.reasons),
         "calls": [
-            {"step": call["step"], "arguments": _readable(call["arguments"])}
+            {"step": call["step"].partition("@")[0], "arguments": _readable(call["arguments"])}
             for call in json.loads(row.details).get("calls", ())
         ],
         "answer": row.answer.replace("_", " ") if row.answer else None,

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from browser_agent.sends import matches_request
+from browser_agent.states import GestureState
 from browser_agent.wire import WireFact, WireReport
 from observers import Accepted, Outcome
 
@@ -61,6 +62,20 @@ def next_move(outcome: Outcome, *, clear: bool) -> Move:
             return Move.ASK
         case _:
             assert_never(outcome)
+
+
+def approval_covers(*, approved: bool, until_done: bool, expired: bool, used_by: Sequence[GestureState]) -> bool:
+    """Whether a person's word on a step call lets its next gesture be dispatched.
+
+    Args:
+        approved: the word was yes.
+        until_done: it was given for gestures that are made again, too.
+        expired: its time has run out.
+        used_by: the states of the gestures that were dispatched on it so far. One that was refused has sent nothing,
+            so it has used nothing up.
+    """
+    undone = {GestureState.REFUSED} | ({GestureState.NOT_HAPPENED, GestureState.REJECTED} if until_done else set())
+    return approved and not expired and all(state in undone for state in used_by)
 
 
 def was_performed(log: str) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from browser_agent import vault
+from browser_agent.attending import own_user
 from browser_agent.records import RunRow
 from browser_agent.store import Store
 from browser_agent.tasks import Task, dump_arguments, parse_arguments
@@ -38,6 +39,7 @@ def submit(store: Store, task: Task[..., Any], arguments: Mapping[str, Any], key
         arguments=stored,
         sites=json.dumps({name: {"url": site.url, "account": site.account} for name, site in task.sites.items()}),
         key=key,
+        by=own_user(),
     )
     vault.keep(store, row.id, secrets)
     return row

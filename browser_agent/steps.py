@@ -80,9 +80,12 @@ class Step(Generic[P, T]):
         self.again = maker.again
         self.refusals = maker.refusals
         self.preparation = maker.preparation
+        self.approval = maker.approval
+        self.reverse = maker.reverse
         self.where = place(fn)
         self.signature = signature.replace(parameters=list(signature.parameters.values())[1:])
         self.__doc__ = fn.__doc__
+        _check_reverse(self)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> StepCall[T]:
         """What is wanted, as a value. Nothing is done yet.
@@ -113,6 +116,11 @@ class Step(Generic[P, T]):
 
     def __str__(self) -> str:
         return f"The step {self.name} ({self.where})"
+
+    @property
+    def identity(self) -> str:
+        """Its name and version: what a bookmark and an approval name it by."""
+        return f"{self.name}@{self.version}"
 
     @cached_property
     def returns(self) -> Returns:
@@ -208,6 +216,8 @@ class StepMaker:
     again: further gestures after a proven absence, before a person is asked.
     refusals: further gestures after a refusal, before it is raised to the script.
     preparation: "repeatable" if writes while the page is prepared may be repeated.
+    approval: a person must say yes to each gesture of it, by `run.approve` or when it is asked for.
+    reverse: the step that takes back what this one has made; it takes this one's value as its only argument.
     """
 
     site: Site | None = None
@@ -216,6 +226,8 @@ class StepMaker:
     again: int = 1
     refusals: int = 3
     preparation: Preparation = "marked"
+    approval: bool = False
+    reverse: Step[..., Any] | None = None
 
     @overload
     def __call__(self, fn: Callable[Concatenate[Page, P], Gesture[T] | Done[T]], /) -> Step[P, T]: ...
@@ -234,12 +246,15 @@ class StepMaker:
         again: int = 1,
         refusals: int = 3,
         preparation: Preparation = "marked",
+        approval: bool = False,
+        reverse: Step[..., Any] | None = None,
     ) -> StepMaker: ...
     def __call__(self, fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         """Make a `Step` of a function.
 
         Raises:
-            WrongTask: an async function, a generator, one without a page or without a return annotation.
+            WrongTask: an async function, a generator, one without a page or without a return annotation, or a
+                `reverse` that is no step of one argument.
         """
         return replace(self, **options) if fn is None else Step(fn, self)
 
@@ -269,6 +284,17 @@ def check_result(of: Step[..., Any], result: object) -> None:
     if (says.writes or says.done) and not announced:
         hint = " Is a `return` missing?" if result is None else ""
         raise WrongTask(f"{of} returned {_short(repr(result))}, which its annotation doesn't announce.{hint}")
+
+
+def _check_reverse(of: Step[..., Any]) -> None:
+    if of.reverse is None:
+        return
+    needed = [each for each in of.reverse.signature.parameters.values() if each.default is each.empty]
+    if len(needed) != 1:
+        takes = ", ".join(each.name for each in needed) or "nothing"
+        raise WrongTask(
+            f"{of} is reversed by {of.reverse.name}, which must take its value and nothing else; it takes {takes}."
+        )
 
 
 def _read_annotation(named: str, hint: Any) -> Returns:

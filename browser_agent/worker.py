@@ -35,9 +35,10 @@ from browser_agent.keeping import KillAt, Options
 from browser_agent.kept import KeptAttempt
 from browser_agent.processes import ProcessId
 from browser_agent.records import RunRow
+from browser_agent.reversing import load
 from browser_agent.states import RunState
 from browser_agent.store import Lease, Store
-from browser_agent.tasks import Task, load_arguments, load_task, package_versions, source_hash
+from browser_agent.tasks import Task, load_arguments, package_versions, source_hash
 
 TROUBLE_CODE = 71
 """The worker's exit code when its browser, its driver or its machine has given up; not the task's doing."""
@@ -67,7 +68,7 @@ def main(descriptor: int) -> int:
 def _attempt(store: Store, lease: Lease, channel: Channel, options: Options, secrets: dict[str, str]) -> None:
     row = store.leases.run(lease.run)
     try:
-        task = load_task(f"{row.task_file}:{row.task_name}")
+        task = load(f"{row.task_file}:{row.task_name}")
         arguments = load_arguments(task, row.arguments, secrets)
         _bind(task, row)
     except Misuse as misuse:

@@ -40,8 +40,8 @@ class World:
         self.events: list[Event] = []
         self._threads = ThreadPoolExecutor(2)
 
-    def submit(self, name: str, file: str | Path = "posting.py", **arguments: Any) -> str:
-        """Write a run down; its id."""
+    def submit(self, name: str, file: str | Path = "posting.py", till: str = "", **arguments: Any) -> str:
+        """Write a run down; its id. `till` = where a till of the test's own is."""
         sys.modules.pop(Path(file).stem, None)  # a file that was edited is read again, as in a new process
         task = load_task(f"{TASKS / file}:{name}")
         bound = {
@@ -49,6 +49,7 @@ class World:
             "slow": self.to_books.url,
             "terse": self.to_books.url,
             "mail": self.to_mail.url,
+            "till": till,
         }
         for name_of, site in task.sites.items():
             site.bind(bound[name_of])

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from browser_agent.cli import answering, reading, running, trying
+from browser_agent.cli import answering, reading, reversing, running, trying
 from browser_agent.cli.exits import WORDS, Exit
 from browser_agent.cli.opening import told
 from browser_agent.scrubbing import Scrubber
@@ -48,6 +48,7 @@ _COMMANDS: tuple[Callable[..., Exit], ...] = (
     *(running.run, running.resume),
     *(reading.runs, reading.show, reading.inbox),
     *(answering.answer, answering.approve, answering.refuse),
+    reversing.reverse,
     reading.report,
     *(trying.key, trying.doctor, trying.demo),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated
 
@@ -17,11 +17,23 @@ from browser_agent.errors import InOtherHands
 from browser_agent.keeping import Ended, Options
 from browser_agent.records import QuestionRow
 from browser_agent.states import Answer, QuestionKind, QuestionState
-from browser_agent.store import Said
+from browser_agent.store import Consent, Said
 
 By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who says so; it stands in the audit log.")]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why: what you looked at.")]
 QuestionId = Annotated[str, typer.Argument(metavar="ID", help="The question's id, from `browser-agent inbox`.")]
+Only = Annotated[
+    list[int] | None,
+    typer.Option("--only", metavar="N", min=1, help="Only call N of the list; again for more. The rest is refused."),
+]
+UntilDone = Annotated[
+    bool,
+    typer.Option("--until-done", metavar="", help="Also if it must be made again, being proven not to have happened."),
+]
+Hours = Annotated[
+    float | None,
+    typer.Option("--hours", metavar="HOURS", help="How long your yes may be used, if not as long as the task says."),
+]
 NoResume = Annotated[
     bool, typer.Option("--no-resume", metavar="", help="Only write it down; the run goes on when you resume it.")
 ]
@@ -75,6 +87,9 @@ def approve(
     *,
     by: By,
     reason: Reason,
+    only: Only = None,
+    until_done: UntilDone = False,
+    hours: Hours = None,
     no_resume: NoResume = False,
     headed: Headed = False,
     store: StorePath = None,
@@ -82,9 +97,12 @@ def approve(
 ) -> Exit:
     """Say yes to exactly the calls of an approval; the run goes on and MAKES them.
 
-    Example:  browser-agent approve q-7k2m9 --by ann --reason "checked against the contract"
+    A yes is for one gesture a call: one that must be made again asks anew, unless you say --until-done.
+
+    Example:  browser-agent approve q-7k2m9 --only 1 --only 3 --by ann --reason "checked against the contract"
     """
-    wanted = Said(Answer.APPROVE, by, reason)
+    consent = Consent(tuple(only or ()), until_done, timedelta(hours=hours) if hours is not None else None)
+    wanted = Said(Answer.APPROVE, by, reason, consent=consent)
     return _answer(open_desk(store, as_json), question, wanted, Options(headed=headed), resume=not no_resume)
 
 
@@ -129,8 +147,7 @@ def _answer(desk: Desk, name: str, said: Said, options: Options, *, resume: bool
         }
     )
     code = _close(desk, question, ended, given_up=given_up)
-    if said.answer is Answer.REFUSE:
-        refused = len(json.loads(question.details).get("calls", ()))
+    if refused := sum(not call.approved for call in desk.store.approvals.of_question(question.id)):
         desk.screen.say(f"{refused} {'call was' if refused == 1 else 'calls were'} refused and NOT made.", "yellow")
     return code
 

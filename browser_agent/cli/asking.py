@@ -32,7 +32,7 @@ def put(screen: Screen, question: QuestionRow, more: str = "") -> None:
     screen.say(f"Question {question.id}  ({question.kind.replace('_', ' ')}, run {question.run_id})", "bold yellow")
     screen.say(f"  {question.words}", "bold")
     if question.kind is QuestionKind.APPROVAL:
-        _listed(screen, "Exactly these would be made", _calls(data))
+        _listed(screen, "Exactly these would be made", _calls(data), numbered=True)
     else:
         _listed(screen, "Why you are asked", data["reasons"])
     _listed(screen, "What was seen", [line for seen in data["evidence"] for line in _evidence(seen)])
@@ -69,19 +69,20 @@ def store_option(path: object, default: object) -> str:
 
 def _calls(data: Mapping[str, Any]) -> list[str]:
     """The calls with all their arguments, never shortened: a person answers for them."""
-    return [_call(call) for call in data["details"].get("calls", ())] or data["reasons"]
+    return [_call(call) for call in data["details"]["calls"]]
 
 
 def _call(call: Mapping[str, str]) -> str:
     """The call as it is written in the task; where that would be shortened, its stored arguments."""
-    return call["words"] if not call["words"].endswith("...)") else f"{call['step']} {call['arguments']}"
+    name = call["step"].partition("@")[0]
+    return call["words"] if not call["words"].endswith("...)") else f"{name} {call['arguments']}"
 
 
-def _listed(screen: Screen, title: str, lines: list[str]) -> None:
+def _listed(screen: Screen, title: str, lines: list[str], *, numbered: bool = False) -> None:
     if lines:
         screen.say(f"  {title}:")
-    for line in lines:
-        screen.say(f"    - {line}")
+    for number, line in enumerate(lines, 1):
+        screen.say(f"    {f'{number}.' if numbered else '-'} {line}")
 
 
 def _evidence(seen: Mapping[str, Any]) -> Iterator[str]:

@@ -190,6 +190,9 @@ def _show_step(desk: Desk, step: StepRow, gestures: list[GestureRow], questions:
         )
         for restart in restarts_in_words(gesture.wire):
             desk.screen.say(f"       at the wire: {one_line(restart)}")
+        if gesture.reverse is not None and gesture.state is GestureState.HAPPENED:
+            command = f"browser-agent reverse {step.run_id} {step.id} {desk.more}".strip()
+            desk.screen.say(f"       {gesture.reverse} takes it back: {command}", "dim")
 
 
 def _known(gesture: GestureRow, questions: list[QuestionRow]) -> str:

@@ -39,10 +39,10 @@ KeepLooking = Annotated[
 Netlog = Annotated[
     bool,
     typer.Option(
-        "--netlog",
+        "--netlog/--no-netlog",
         metavar="",
-        help="Note each write that Chromium sends again by itself. Costs reading some 3 MB a minute, never on disk, "
-        "which hold full addresses; only restarts are kept, without their query.",
+        help="Read Chromium's network log and note each write that it sends again by itself, which no guard prevents "
+        "in all cases. The log stays in memory; only restarts are kept, without their query.",
     ),
 ]
 KillAtText = Annotated[
@@ -75,7 +75,7 @@ def run(
     slow_mo: SlowMo = 0,
     pause_before_gesture: Pause = False,
     keep_looking: KeepLooking = 60,
-    netlog: Netlog = False,
+    netlog: Netlog = True,
     kill_at: KillAtText = None,
     key: Annotated[
         str | None,
@@ -106,7 +106,7 @@ def resume(
     slow_mo: SlowMo = 0,
     pause_before_gesture: Pause = False,
     keep_looking: KeepLooking = 60,
-    netlog: Netlog = False,
+    netlog: Netlog = True,
     kill_at: KillAtText = None,
     store: StorePath = None,
     as_json: AsJson = False,
@@ -123,7 +123,7 @@ def resume(
 
 
 def display(
-    headed: bool, slow_mo: float, pause: bool, keep_looking: float, kill_at: str | None, *, netlog: bool = False
+    headed: bool, slow_mo: float, pause: bool, keep_looking: float, kill_at: str | None, *, netlog: bool = True
 ) -> Options:
     """How the run is kept. Raises Misuse for a point that is none, and if nobody can attend it like that."""
     options = Options(

@@ -11,6 +11,7 @@ from typing import Any, Self
 from browser_agent.clock import Clock, SystemClock
 from browser_agent.sealing import load_seal
 from browser_agent.store import audit
+from browser_agent.store.approvals import Approvals, Consent
 from browser_agent.store.artifacts import Artifacts
 from browser_agent.store.checkpoints import Checkpoints
 from browser_agent.store.database import Database
@@ -18,7 +19,18 @@ from browser_agent.store.inbox import Asked, Inbox, Said
 from browser_agent.store.journal import RELEASE_SECONDS, Called, Intent, Journal
 from browser_agent.store.leases import LEASE_SECONDS, MARGIN_SECONDS, Lease, Leases
 
-__all__ = ["LEASE_SECONDS", "MARGIN_SECONDS", "RELEASE_SECONDS", "Asked", "Called", "Intent", "Lease", "Said", "Store"]
+__all__ = [
+    "LEASE_SECONDS",
+    "MARGIN_SECONDS",
+    "RELEASE_SECONDS",
+    "Asked",
+    "Called",
+    "Consent",
+    "Intent",
+    "Lease",
+    "Said",
+    "Store",
+]
 
 
 class Store:
@@ -41,6 +53,7 @@ class Store:
         self.journal = Journal(self.database, self.clock)
         self.artifacts = Artifacts(self.database, self.clock)
         self.checkpoints = Checkpoints(self.database, self.clock, load_seal())
+        self.approvals = Approvals(self.database)
         self.inbox = Inbox(self.database, self.clock, self.journal)
 
     def audit_lines(self, run: str | None = None) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -27,7 +27,8 @@ from browser_agent.states import (
     RunState,
     check_arrow,
 )
-from browser_agent.store import audit
+from browser_agent.store import approvals, audit
+from browser_agent.store.approvals import Consent
 from browser_agent.store.database import Database, scrubber_of
 from browser_agent.store.journal import Journal
 from browser_agent.store.leases import Lease, fence
@@ -58,6 +59,7 @@ class Said:
     reason: str
     values: Mapping[str, str] = field(default_factory=dict)
     override: bool = False
+    consent: Consent = field(default_factory=Consent)
 
 
 ALLOWED: Mapping[QuestionKind, frozenset[Answer]] = {
@@ -82,7 +84,8 @@ class Inbox:
         """Put a question, once; its gesture, if any, becomes `asked` in the same transaction."""
         with self._database.write() as session:
             fence(session, lease)
-            asked = scrubber_of(session).facts(asked)  # as it will stand there, so that it is known again
+            words = scrubber_of(session).facts(asked)  # as it will stand there, so that it is known again
+            asked = replace(words, details=asked.details)  # what an answer is bound to stays exact
             known = self._same(session, lease.run, asked)
             if known is not None:
                 return known
@@ -136,11 +139,13 @@ class Inbox:
             row.answer, row.by, row.reason, row.override = said.answer, said.by, said.reason, said.override
             row.values = json.dumps(dict(said.values))
             session.add(row)
+            consent = self._decide(session, row, said)
             facts = {
                 "answer": str(said.answer),
                 "by": said.by,
                 "reason": said.reason,
                 "override": said.override or None,
+                **consent,
             }
             self._tell(session, row.run_id, "answer", row, values=dict(said.values) or None, **facts)
             self._follow(session, row, said)
@@ -194,6 +199,19 @@ class Inbox:
         check_arrow(QUESTION_ARROWS, row.state, state)
         row.state, row.ended_at = state, self._clock.now()
 
+    def _decide(self, session: Session, row: QuestionRow, said: Said) -> dict[str, Any]:
+        """Write down what was said to each call of an approval; what the audit log tells of it."""
+        if said.answer not in {Answer.APPROVE, Answer.REFUSE}:
+            return {}
+        yes = said.answer is Answer.APPROVE
+        rows = approvals.decide(self._database, session, row, yes=yes, consent=said.consent)
+        expires = rows[0].expires if yes and rows else None
+        return {
+            "calls": [f"{'approved' if call.approved else 'refused'}: {call.step} {call.arguments}" for call in rows],
+            "until_done": said.consent.until_done or None,
+            "expires": expires.isoformat() if expires else None,
+        }
+
     def _follow(self, session: Session, row: QuestionRow, said: Said) -> None:
         """Carry the answer out: the gesture is settled by the person's word, or the run is abandoned."""
         run = session.get_one(RunRow, row.run_id)
@@ -245,6 +263,10 @@ def _check(session: Session, row: QuestionRow, said: Said) -> None:
         raise Misuse(f"Question {row.id} can be answered with: {allowed}. Nothing was changed.")
     if not said.by.strip() or not said.reason.strip():
         raise Misuse("An answer needs a name (--by) and a reason (--reason). Nothing was changed.")
+    if said.answer is Answer.APPROVE:
+        approvals.check(row, said.consent)
+    elif said.consent != Consent():
+        raise Misuse("Only a yes can be for some of the calls, for a time, or until it is done. Nothing was changed.")
     missing = [name for name in json.loads(row.details).get("needs", ()) if name not in said.values]
     if said.answer is Answer.HAPPENED and missing:
         names, given = ", ".join(missing), " ".join(f"--value {name}=..." for name in missing)

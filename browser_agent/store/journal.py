@@ -16,9 +16,9 @@ from sqlmodel import Session, col, func, select
 
 from browser_agent.clock import Clock, new_id
 from browser_agent.errors import NotAllowed, Superseded, UnknownName, WrongTask
-from browser_agent.records import GestureRow, ObservationRow, ReleaseRow, RunRow, StepRow
+from browser_agent.records import AttemptRow, GestureRow, ObservationRow, ReleaseRow, RunRow, StepRow
 from browser_agent.states import GESTURE_ARROWS, STEP_ARROWS, GestureState, StepState, check_arrow
-from browser_agent.store import audit
+from browser_agent.store import approvals, audit
 from browser_agent.store.database import Database
 from browser_agent.store.leases import MARGIN_SECONDS, Lease, fence
 
@@ -53,6 +53,7 @@ class Intent:
     baseline: str | None = None
     before: str | None = None
     target_box: str | None = None
+    reverse: str | None = None
 
 
 class Journal:
@@ -97,10 +98,11 @@ class Journal:
 
         Raises:
             Superseded: another attempt owns the run.
-            WrongTask: the caller's key for it holds a known secret.
+            WrongTask: an argument or the caller's key for it holds a known secret in the clear.
         """
-        if held := self._database.scrubber.known_in(called.bookmark):
-            raise WrongTask(f"The key of a step {called.name} holds {held}: a key is stored, so use another.")
+        for what, text in (("key", called.bookmark), ("argument", called.arguments)):
+            if held := self._database.scrubber.known_in(text):
+                raise WrongTask(f"A {what} of step {called.name} holds {held} in the clear: hand on the Secret itself.")
         with self._database.write() as session:
             fence(session, lease)
             asked = select(StepRow).where(StepRow.run_id == lease.run, StepRow.bookmark == called.bookmark)
@@ -183,6 +185,7 @@ class Journal:
             baseline=intent.baseline,
             before=intent.before,
             target_box=intent.target_box,
+            reverse=intent.reverse,
             intent_at=self._clock.now(),
         )
         with self._database.write() as session:
@@ -190,15 +193,23 @@ class Journal:
             session.add(row)
             pictures = [intent.before] if intent.before else None
             facts = {"tool": step.name, "site": intent.site, "account": intent.account, "target": intent.words}
+            facts["reverse"] = intent.reverse or "none is declared"
             self._tell(
                 session, lease, "intent", step=step.id, gesture=row.id, evidence=pictures, sends=intent.sends, **facts
             )
         return row
 
-    def dispatch(self, lease: Lease, gesture: str, *, guarded: bool) -> None:
+    def dispatch(self, lease: Lease, gesture: str, *, guarded: bool, approval: str | None = None) -> None:
         """The fence before the input: `intent` -> `dispatching`, only while the lease has its margin left.
 
+        Args:
+            lease: the attempt's right to write.
+            gesture: the gesture's id.
+            guarded: the gate stands before it.
+            approval: the id of the yes that it is made on; None where its step needs none.
+
         Raises:
+            NotApproved: the yes doesn't cover it (any more).
             Superseded: another attempt owns the run, or too little of the lease is left to make the gesture safely.
             NotAllowed: the gesture is no longer at `intent`.
         """
@@ -208,9 +219,22 @@ class Journal:
             if left < MARGIN_SECONDS:
                 raise Superseded(lease.run, lease.attempt)
             row = self._moved(session, lease, gesture, GestureState.DISPATCHING)
+            step = session.get_one(StepRow, row.step_id)
+            given = approvals.use(self._database, session, approval, step, row) if approval is not None else None
             row.guarded, row.dispatched_at = guarded, self._clock.now()
             session.add(row)
-            self._tell(session, lease, "dispatch", step=row.step_id, gesture=gesture, guarded=guarded)
+            present = session.get_one(AttemptRow, (lease.run, lease.attempt)).present
+            self._tell(
+                session,
+                lease,
+                "dispatch",
+                step=row.step_id,
+                gesture=gesture,
+                guarded=guarded,
+                approval={"question": given.question_id, "by": given.by} if given else "none was needed",
+                authority=given.by if given else session.get_one(RunRow, lease.run).submitted_by,
+                present=present or "nobody",
+            )
 
     def release(self, lease: Lease, gesture: str, method: str, address: str) -> None:
         """The fence at the wire, written by the keeper before a paused write is let go.

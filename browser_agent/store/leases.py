@@ -60,8 +60,10 @@ class Leases:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
-    def submit(self, *, task_file: str, task_name: str, arguments: str, sites: str, key: str | None = None) -> RunRow:
-        """Write a new run down; with a `key`, hand back the run that has it already.
+    def submit(
+        self, *, task_file: str, task_name: str, arguments: str, sites: str, key: str | None = None, by: str = ""
+    ) -> RunRow:
+        """Write a new run down; with a `key`, hand back the run that has it already. `by` = on whose authority.
 
         Raises:
             InOtherHands: that run has another task, other arguments or other sites.
@@ -74,6 +76,7 @@ class Leases:
             task_name=task_name,
             arguments=arguments,
             sites=sites,
+            submitted_by=by or None,
             created=now,
             updated=now,
         )
@@ -82,10 +85,14 @@ class Leases:
             if known is not None:
                 return _same_work(known, run)
             session.add(run)
-            audit.append(session, self._clock, "run_submitted", run.id, tool=task_name, file=task_file, key=key)
+            audit.append(
+                session, self._clock, "run_submitted", run.id, tool=task_name, file=task_file, key=key, by=by or None
+            )
         return run
 
-    def claim(self, run: str, *, keeper: str, keeper_dead: bool, after: int | None = None) -> Lease:
+    def claim(
+        self, run: str, *, keeper: str, keeper_dead: bool, after: int | None = None, present: str | None = None
+    ) -> Lease:
         """Take the run over: attempt + 1, a new token, a new lease.
 
         Args:
@@ -93,6 +100,7 @@ class Leases:
             keeper: JSON of the keeper's process.
             keeper_dead: the last keeper was seen dead (same host, pid and start time), so its lease need not run out.
             after: the attempt that was seen last; the claim is a compare-and-set on it.
+            present: the person who watches it; None = nobody does.
 
         Raises:
             UnknownName: no such run.
@@ -111,13 +119,12 @@ class Leases:
             row.attempt, row.token, row.state, row.ended_by = lease.attempt, lease.token, RunState.RUNNING, None
             row.lease_until, row.updated = now + LEASE_SECONDS, self._clock.now()
             session.add(row)
-            attempt = AttemptRow(
-                run_id=run, number=lease.attempt, host=socket.gethostname(), keeper=keeper, began=self._clock.now()
+            host, began = socket.gethostname(), self._clock.now()
+            session.add(
+                AttemptRow(run_id=run, number=lease.attempt, host=host, keeper=keeper, present=present, began=began)
             )
-            session.add(attempt)
-            audit.append(
-                session, self._clock, "taken_over", run, attempt=lease.attempt, keeper=keeper, tool=row.task_name
-            )
+            facts = {"keeper": keeper, "tool": row.task_name, "present": present or "nobody"}
+            audit.append(session, self._clock, "taken_over", run, attempt=lease.attempt, **facts)
         return lease
 
     def beat(self, lease: Lease) -> None:

@@ -1,6 +1,9 @@
 """Answers lost on the road, browsers and drivers that die: nothing is renamed, nothing is made twice."""
 
 import json
+import sqlite3
+from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -143,12 +146,29 @@ def test_an_answer_that_the_contract_does_not_name_leaves_a_question(world: Worl
     assert "the site answered POST /invoices with 502; an answer alone proves nothing here" in told
 
 
-def test_what_no_guard_prevents_is_seen_in_the_network_log_counted_and_put_to_a_person(world: World) -> None:
-    world.to_books.fault("status_after_commit", code=421)
-    run = world.submit("post_one", reference="R-1", by="fetch")
-    ended = world.keep(run, netlog=True)
-    assert world.invoices("R-1") == ["INV-1", "INV-2"], "a request answered with 421 is not sent again any more"
-    assert (ended.state, world.outcomes(run)) == (RunState.WAITING, ["asked"])
-    question = world.store.inbox.question(ended.questions[0])
-    assert "2" in question.reasons and "again by itself" in question.reasons
-    assert world.store.journal.gestures(run)[0].guarded
+class Locked:
+    """Another process holds the store's write lock, from the moment that a gesture is dispatched, for some seconds."""
+
+    def __init__(self, path: Path, seconds: float) -> None:
+        self._path, self._seconds = path, seconds
+        self.held = 0
+
+    def tell(self, event: Event) -> None:
+        """Called with each event of the run, from the keeper's thread."""
+        if event.kind == "dispatching":
+            connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+            connection.execute("BEGIN IMMEDIATE")
+            Timer(self._seconds, self._free, [connection]).start()
+            self.held += 1
+
+    def _free(self, connection: sqlite3.Connection) -> None:
+        connection.execute("ROLLBACK")
+        connection.close()
+
+
+def test_a_database_that_is_locked_while_a_gesture_is_settled_loses_and_doubles_nothing(world: World) -> None:
+    locked = Locked(world.store.path, 8.0)
+    run = world.submit("post_one", reference="R-1")
+    ended = world.keep(run, tell=locked.tell)
+    assert locked.held == 1
+    assert (ended.state, world.outcomes(run), world.invoices("R-1")) == (RunState.FINISHED, ["happened"], ["INV-1"])

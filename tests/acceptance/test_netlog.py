@@ -1,4 +1,4 @@
-"""Runs with `--netlog`: what Chromium sent again by itself is in the journal, in plain words and without secrets."""
+"""The network log: what Chromium sent again by itself is in the journal, in plain words and without secrets."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def shown(world: World, run: str, *words: str) -> str:
 def test_a_guarded_gesture_has_no_restarts_in_the_log_and_without_a_log_nothing_is_said(world: World) -> None:
     run, plain = world.submit("post_one", reference="R-1"), world.submit("post_one", reference="R-2")
     world.to_books.fault("cut_after_head")
-    assert world.keep(run, netlog=True).state is RunState.FINISHED
-    assert world.keep(plain).state is RunState.FINISHED
+    assert world.keep(run).state is RunState.FINISHED
+    assert world.keep(plain, netlog=False).state is RunState.FINISHED
     assert len(world.books.ledger.writes) == 2
     assert (wire(world, run)["restarts"], wire(world, run)["resent"]) == (0, [])
     assert wire(world, plain)["restarts"] is None
@@ -41,7 +41,7 @@ def test_a_guarded_gesture_has_no_restarts_in_the_log_and_without_a_log_nothing_
 def test_what_was_sent_again_is_told_without_its_secret_and_settled_by_the_list(world: World) -> None:
     run = world.submit("post_one_with_token", reference="R-1")
     world.to_books.fault("status", code=421)
-    ended = world.keep(run, netlog=True)
+    ended = world.keep(run)
     assert (ended.state, world.invoices("R-1")) == (RunState.FINISHED, ["INV-1"])
     words = f"the browser sent POST {world.to_books.url}/invoices again by itself (answered 421)"
     assert wire(world, run)["restarts"] == 1

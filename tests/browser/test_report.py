@@ -55,6 +55,7 @@ class Story:
 
     def make(self, shipment: str, customer: str, beside: dict[str, Any] | None = None, **more: Any) -> str:
         """A gesture with its pictures, dispatched."""
+        self.store.leases.beat(self.lease)
         kept = self.store.artifacts.keep(picture(f"{shipment}\n{customer}\n120.00"), "image/webp")
         step = self.store.journal.begin_step(self.lease, called(f"post_invoice({shipment})"))
         wanted = intent(f"post an invoice of 120.00 to {customer}", before=kept, target_box=json.dumps(TARGET), **more)
@@ -347,6 +348,35 @@ def test_a_broken_chain_is_said_to_be_broken(store: Store, clock: HandClock, pag
         session.connection().execute(sql("UPDATE audit SET body = CAST('{}' AS BLOB) WHERE seq = 3"))
     page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
     assert "line 3: its text is not the text that was written" in page.locator("footer").inner_text()
+
+
+@pytest.fixture
+def long_run(store: Store, clock: HandClock) -> str:
+    """A run of a hundred gestures, each with two pictures of its own."""
+    story = Story(store, clock)
+    for number in range(100):
+        story.settle(story.make(f"S-{number}", f"Customer {number}"), f"S-{number} for {number}", f"INV-{number}")
+    store.leases.end(story.lease, RunState.FINISHED, ended_by="its task came to its end")
+    return story.run
+
+
+def test_the_report_of_a_hundred_steps_shows_every_picture_offline(
+    store: Store, long_run: str, page: Page, tmp_path: Path
+) -> None:
+    written = write_report(store, long_run, tmp_path / "run.html")
+    page.context.set_offline(True)
+    try:
+        page.goto(written.as_uri())
+        pictures = page.locator("img")
+        assert pictures.count() == 200
+        for picture in pictures.all():
+            picture.scroll_into_view_if_needed()
+        broken = "images => images.filter(image => !image.complete || !image.naturalWidth).length"
+        assert pictures.evaluate_all(broken) == 0
+        assert page.locator("article.green").count() == 100
+        assert page.locator("table.summary tbody tr").count() == 100
+    finally:
+        page.context.set_offline(False)
 
 
 def test_an_empty_run_has_a_report(store: Store, page: Page, tmp_path: Path) -> None:

@@ -108,6 +108,8 @@ def asked(store: Store, lease: Lease, kind: QuestionKind = QuestionKind.OUTCOME,
     if kind is QuestionKind.OUTCOME and "gesture" not in more:
         gesture = brought(store, lease, GestureState.UNKNOWN)
         more |= {"gesture": gesture.id, "step": gesture.step_id}
+    if kind is QuestionKind.APPROVAL:
+        more["details"] = {"calls": [], "valid_seconds": 3600.0} | more.get("details", {})
     return store.inbox.ask(lease, Asked(kind, more.pop("words", "Was invoice S-101 posted?"), **more))
 
 

@@ -32,7 +32,7 @@ def everything(store: Store) -> str:
 def test_what_is_said_about_a_run_a_step_a_gesture_and_a_question_is_scrubbed(store: Store):
     run = store.leases.submit(task_file="t.py", task_name="t", arguments="{}", sites="{}").id
     lease = store.leases.claim(run, keeper="{}", keeper_dead=False)
-    step = store.journal.begin_step(lease, Called("post#0", "post", SAID, json.dumps({"a": SAID}), True))
+    step = store.journal.begin_step(lease, Called("post#0", "post", SAID, "{}", True))
     intent = {"words": SAID, "target": {"selector": SAID}, "proof": [], "known": {}}
     row = store.journal.intend(lease, step, 1, Intent("click", SAID, json.dumps(intent), sends=f"POST /{PLANTED}"))
     store.journal.dispatch(lease, row.id, guarded=True)
@@ -46,7 +46,9 @@ def test_what_is_said_about_a_run_a_step_a_gesture_and_a_question_is_scrubbed(st
     store.journal.observe(lease, row.id, [json.dumps(said)])
     store.journal.move(lease, row.id, GestureState.IN_DOUBT)
     store.journal.move(lease, row.id, GestureState.UNKNOWN, reasons=json.dumps([SAID]))
-    asked = Asked(QuestionKind.OUTCOME, SAID, (SAID,), ({"text": SAID},), {"calls": [SAID]}, SAID, SAID, gesture=row.id)
+    asked = Asked(
+        QuestionKind.OUTCOME, SAID, (SAID,), ({"text": SAID},), {"asked": PLANTED}, SAID, SAID, gesture=row.id
+    )
     question = store.inbox.ask(lease, asked)
     assert store.inbox.ask(lease, asked).id == question.id  # it is known again as it stands there
     store.inbox.answer(question.id, Said(Answer.HAPPENED, "Ann", SAID, {"number": f"1 {PLANTED}"}))
@@ -70,14 +72,25 @@ def test_a_proof_that_holds_a_secret_is_refused_before_anything_is_written(store
     assert store.journal.gestures(run) == []
 
 
-def test_a_step_may_neither_return_a_secret_nor_have_it_as_its_key(store: Store):
+def test_a_step_may_neither_return_a_secret_nor_take_it_in_the_clear(store: Store):
     run = store.leases.submit(task_file="t.py", task_name="t", arguments="{}", sites="{}").id
     lease = store.leases.claim(run, keeper="{}", keeper_dead=False)
     step = store.journal.begin_step(lease, Called("read#0", "read", "read()", "{}", False))
     with pytest.raises(WrongTask, match="holds the secret env:DOOR"):
         store.journal.end_step(lease, step.id, StepState.FINISHED, json.dumps({"token": PLANTED}))
-    with pytest.raises(WrongTask, match="holds the secret env:DOOR"):
-        store.journal.begin_step(lease, Called(f"read:key:{PLANTED}#0", "read", "read()", "{}", False))
+    for bookmark, arguments in ((f"read:key:{PLANTED}#0", "{}"), ("read#1", json.dumps({"token": PLANTED}))):
+        with pytest.raises(WrongTask, match="holds the secret env:DOOR in the clear"):
+            store.journal.begin_step(lease, Called(bookmark, "read", "read()", arguments, False))
+
+
+def test_what_consent_is_bound_to_stays_exact(store: Store):
+    run = store.leases.submit(task_file="t.py", task_name="t", arguments="{}", sites="{}").id
+    lease = store.leases.claim(run, keeper="{}", keeper_dead=False)
+    call = {"step": "pay@1", "arguments": json.dumps({"order": CARD, "password": "x"}), "words": "pay()"}
+    details = {"calls": [call], "valid_seconds": 60.0}
+    question = store.inbox.ask(lease, Asked(QuestionKind.APPROVAL, f"Pay {CARD}?", details=details))
+    assert "[card ..1881]" in question.words
+    assert json.loads(store.inbox.question(question.id).details)["calls"] == [call]
 
 
 def test_every_column_of_free_text_has_its_rule(tmp_path: Path):

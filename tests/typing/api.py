@@ -139,7 +139,7 @@ def what_a_run_gives(run: Run, page: Page, shipment: Shipment, invoice: Invoice)
     assert_type(run.step(post_invoice(shipment), key="S-102"), Invoice)
     assert_type(run.step(perhaps()), Invoice | None)
     assert_type(run.approve("Email?", [email_invoice(invoice, shipment)]), list[StepCall[None]])
-    assert_type(run.approve("Post?", [post_invoice(shipment)]), list[StepCall[Invoice]])
+    assert_type(run.approve("Post?", [post_invoice(shipment)], valid=timedelta(hours=1)), list[StepCall[Invoice]])
     assert_type(post_invoice.prepare(page, shipment), Gesture[Invoice])
     assert_type(post_invoice.proven({"number": "INV-1"}), Invoice)
 

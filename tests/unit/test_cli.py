@@ -237,9 +237,9 @@ def test_a_run_that_nobody_could_attend_does_not_start(
 def test_the_display_options_reach_the_keeper(cli: Cli, keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISPLAY", ":0")
     words = "run invoices.py:invoice day=2026-11-30 --headed --slow-mo 50 --keep-looking 5"
-    assert cli(*words.split(), "--netlog", "--kill-at", "released:2").code == 0
+    assert cli(*words.split(), "--no-netlog", "--kill-at", "released:2").code == 0
     kill_at = KillAt(Point.RELEASED, 2)
-    wanted = Options(headed=True, slow_mo_ms=50, keep_looking_seconds=5, kill_at=kill_at, netlog=True)
+    wanted = Options(headed=True, slow_mo_ms=50, keep_looking_seconds=5, kill_at=kill_at, netlog=False)
     assert keeper.options == [wanted]
 
 
@@ -382,7 +382,7 @@ def test_an_approval_shows_every_argument_of_every_call(cli: Cli, store: Store) 
     assert "Exactly these would be made" in said
     assert f'email_invoice {{"to":"{"a" * 400}@example"}}' in said
     waiting(store, QuestionKind.APPROVAL, details={"calls": [{**calls[0], "words": "email_invoice(to='a@example')"}]})
-    assert "- email_invoice(to='a@example')\n" in cli("inbox").out
+    assert "1. email_invoice(to='a@example')\n" in cli("inbox").out
 
 
 @pytest.mark.parametrize("kind", QuestionKind)

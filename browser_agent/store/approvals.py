@@ -1,0 +1,128 @@
+"""Approvals: a person's yes or no to exact step calls, and which gesture a yes was used for.
+
+Written with the answer that gives them, in the same transaction. A yes covers the step and its canonical arguments,
+until it runs out, for ONE gesture: it is used up by being dispatched, unless it was given until the call is done. What
+may never happen: a gesture is dispatched on a yes that was given for another call, has run out, or was used.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlmodel import Session, col, select
+
+from browser_agent.clock import new_id
+from browser_agent.errors import Misuse, NotApproved
+from browser_agent.records import ApprovalRow, GestureRow, QuestionRow, StepRow
+from browser_agent.rules import approval_covers
+from browser_agent.store.database import Database
+
+
+@dataclass(frozen=True)
+class Consent:
+    """How far a yes goes.
+
+    only: positions of the approved calls in their question, from 1; empty = all of them. The others are refused.
+    until_done: it covers gestures that are made again, too.
+    valid: how long it may be used; None = as long as the question says.
+    """
+
+    only: tuple[int, ...] = ()
+    until_done: bool = False
+    valid: timedelta | None = None
+
+
+class Approvals:
+    """The approvals of one store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of_question(self, question: str) -> list[ApprovalRow]:
+        """What was said to each call of a question, in its order; empty before it is answered."""
+        asked = select(ApprovalRow).where(ApprovalRow.question_id == question).order_by(col(ApprovalRow.position))
+        with self._database.read() as session:
+            return list(session.exec(asked))
+
+    def of_call(self, run: str, step: str, arguments: str) -> list[ApprovalRow]:
+        """What was said in a run to a step (its name and version) with these canonical arguments, oldest first."""
+        asked = select(ApprovalRow).where(
+            ApprovalRow.run_id == run, ApprovalRow.step == step, ApprovalRow.arguments == arguments
+        )
+        with self._database.read() as session:
+            return list(session.exec(asked.order_by(col(ApprovalRow.at), col(ApprovalRow.position))))
+
+    def covering(self, run: str, step: str, arguments: str) -> ApprovalRow | None:
+        """A yes that the next gesture of that call may be made on, if there is one."""
+        with self._database.read() as session:
+            now = _now(self._database, session)
+            rows = self.of_call(run, step, arguments)
+            return next((row for row in rows if _covers(session, row, now)), None)
+
+
+def check(question: QuestionRow, consent: Consent) -> None:
+    """Refuse a consent that doesn't fit its question.
+
+    Raises:
+        Misuse: a position that no call has, or a time that isn't one.
+    """
+    calls = len(json.loads(question.details)["calls"])
+    wrong = [position for position in consent.only if not 1 <= position <= calls]
+    if wrong:
+        listed = ", ".join(map(str, wrong))
+        raise Misuse(f"Question {question.id} has the calls 1 to {calls}, and no {listed}. Nothing was changed.")
+    if consent.valid is not None and consent.valid <= timedelta(0):
+        raise Misuse("An approval must be valid for some time. Nothing was changed.")
+
+
+def decide(
+    database: Database, session: Session, question: QuestionRow, *, yes: bool, consent: Consent
+) -> list[ApprovalRow]:
+    """Write a person's word on each call of an answered question, inside the transaction that answers it."""
+    details = json.loads(question.details)
+    valid = consent.valid or timedelta(seconds=details["valid_seconds"])
+    now = _now(database, session)
+    rows = [
+        ApprovalRow(
+            id=new_id("y"),
+            run_id=question.run_id,
+            question_id=question.id,
+            position=position,
+            step=call["step"],
+            arguments=call["arguments"],
+            approved=yes and (not consent.only or position + 1 in consent.only),
+            until_done=consent.until_done,
+            expires=now + valid,
+            by=question.by or "",
+            at=question.ended_at or now,
+        )
+        for position, call in enumerate(details["calls"])
+    ]
+    session.add_all(rows)
+    return rows
+
+
+def use(database: Database, session: Session, approval: str, step: StepRow, gesture: GestureRow) -> ApprovalRow:
+    """Bind a yes to the gesture that is dispatched on it, inside the transaction that dispatches it.
+
+    Raises:
+        NotApproved: it covers another call, has run out, or was used.
+    """
+    row = session.get_one(ApprovalRow, approval)
+    same = (row.run_id, row.step.rpartition("@")[0], row.arguments) == (step.run_id, step.name, step.arguments)
+    if not same or not _covers(session, row, _now(database, session)):
+        raise NotApproved(gesture.words)
+    gesture.approval = row.id
+    return row
+
+
+def _covers(session: Session, row: ApprovalRow, now: datetime) -> bool:
+    used = [made.state for made in session.exec(select(GestureRow).where(GestureRow.approval == row.id))]
+    expired = row.expires is not None and row.expires <= now
+    return approval_covers(approved=row.approved, until_done=row.until_done, expired=expired, used_by=used)
+
+
+def _now(database: Database, session: Session) -> datetime:
+    return datetime.fromtimestamp(database.now(session), UTC)

@@ -1,0 +1,52 @@
+"""Tasks that ask a person before they post."""
+
+from datetime import timedelta
+
+from playwright.sync_api import Page
+
+from browser_agent import Click, Gesture, NotApproved, Run, step, task
+from tests.tasks.posting import Posted, books, confirmation, fill, record
+
+
+@step(site=books)
+def post(page: Page, reference: str) -> Gesture[Posted]:
+    """Post an invoice."""
+    fill(page, books, reference, "form")
+    return Click(
+        page.get_by_role("button", name="Post"),
+        intent=f"post invoice {reference}",
+        sends="POST /invoices",
+        proof=[confirmation(reference), record(books, reference)],
+        gives=Posted,
+        settle=3.0,
+    )
+
+
+@step(site=books, approval=True)
+def careful(page: Page, reference: str) -> Gesture[Posted]:
+    """Post an invoice, which needs a yes."""
+    return post.prepare(page, reference)
+
+
+@task(sites=[books])
+def post_approved(run: Run, references: list[str], hours: float = 1) -> list[str]:
+    """Post what a person has approved; then try the others all the same."""
+    calls = [post(reference) for reference in references]
+    approved = run.approve("Post these?", calls, valid=timedelta(hours=hours))
+    posted = [run.step(call).number for call in approved]
+    for call in calls:
+        if call not in approved:
+            try:
+                run.step(call)
+            except NotApproved as no:
+                posted.append(f"no, says {no.by}")
+    return posted
+
+
+@task(sites=[books])
+def post_carefully(run: Run, reference: str) -> str:
+    """Post by a step that needs a yes."""
+    try:
+        return run.step(careful(reference)).number
+    except NotApproved as no:
+        return f"no, says {no.by}"

@@ -1,0 +1,37 @@
+"""A task whose invoices can be taken back: by a credit note, which is an invoice of its own here."""
+
+from playwright.sync_api import Page
+
+from browser_agent import Click, Gesture, Run, step, task
+from tests.tasks.posting import Posted, books, confirmation, fill, record
+
+
+def posting(page: Page, reference: str) -> Gesture[Posted]:
+    """Post under a reference."""
+    fill(page, books, reference, "form")
+    return Click(
+        page.get_by_role("button", name="Post"),
+        intent=f"post {reference}",
+        sends="POST /invoices",
+        proof=[confirmation(reference), record(books, reference)],
+        gives=Posted,
+        settle=3.0,
+    )
+
+
+@step(site=books)
+def credit(page: Page, invoice: Posted) -> Gesture[Posted]:
+    """Post the credit note of an invoice."""
+    return posting(page, f"CREDIT-{invoice.number}")
+
+
+@step(site=books, reverse=credit)
+def post(page: Page, reference: str) -> Gesture[Posted]:
+    """Post an invoice that can be taken back."""
+    return posting(page, reference)
+
+
+@task(sites=[books])
+def post_all(run: Run, references: list[str]) -> list[str]:
+    """Post several."""
+    return [run.step(post(reference)).number for reference in references]
