@@ -6,14 +6,19 @@ and SQLModel are slow to import. Says so plainly where a file of the user's own 
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # a library is silent until somebody wants to hear
+
 if TYPE_CHECKING:
+    from browser_agent.appearance import Appearance
     from browser_agent.errors import (
         Fact,
+        FileChanged,
         InOtherHands,
         KeeperGone,
         Misuse,
@@ -36,7 +41,9 @@ if TYPE_CHECKING:
     )
     from browser_agent.executor import Run
     from browser_agent.gestures import Accept, Done, Gesture
+    from browser_agent.keeping import Options
     from browser_agent.kinds import Check, Click, Press, Select, Upload
+    from browser_agent.logins import Login, login
     from browser_agent.open_run import OpenRun, open_run
     from browser_agent.secret import Secret, SecretMissing
     from browser_agent.steps import Step, StepCall, step
@@ -45,15 +52,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Accept",
+    "Appearance",
     "Check",
     "Click",
     "ConfirmationText",
     "Done",
     "Evidence",
     "Fact",
+    "FileChanged",
     "Gesture",
     "InOtherHands",
     "KeeperGone",
+    "Login",
     "Misuse",
     "NeverRun",
     "NotAllowed",
@@ -61,6 +71,7 @@ __all__ = [
     "Observation",
     "Observer",
     "OpenRun",
+    "Options",
     "Outcome",
     "OutcomeUnknown",
     "Press",
@@ -88,16 +99,20 @@ __all__ = [
     "WaitingForPerson",
     "WrongArguments",
     "WrongTask",
+    "login",
     "open_run",
     "step",
     "task",
 ]
 
 _HOMES = {
+    "browser_agent.appearance": "Appearance",
     "observers": "ConfirmationText Evidence Observation Observer Outcome Record SentMail Site View",
     "browser_agent.executor": "Run",
     "browser_agent.gestures": "Accept Done Gesture",
+    "browser_agent.keeping": "Options",
     "browser_agent.kinds": "Check Click Press Select Upload",
+    "browser_agent.logins": "Login login",
     "browser_agent.open_run": "OpenRun open_run",
     "browser_agent.secret": "Secret SecretMissing",
     "browser_agent.steps": "Step StepCall step",

@@ -66,6 +66,16 @@ class Attempt(ABC):
     def session(self) -> dict[str, Any]:
         """The session's cookies and storage, so that a fresh page looks under the same account."""
 
+    @abstractmethod
+    def checkpoint(self, of: str | None) -> None:
+        """Have the session and the state of the page kept, at a step's end or before a gesture.
+
+        Never raises for a page or a store that can't: a checkpoint changes nothing for the run.
+
+        Args:
+            of: the step or gesture, in words; None = keep the session alone, and leave how the page stood.
+        """
+
     # the browser and its gate
 
     @abstractmethod

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import os
+import select
 import signal
 import sys
 import termios
@@ -26,7 +27,7 @@ def check_attended(options: Options) -> None:
     Raises:
         Misuse: a browser window is wanted and there is no display, or a pause is and there is no terminal.
     """
-    if options.headed and sys.platform == "linux" and not (os.environ.get("DISPLAY") or _wayland()):
+    if options.headed and not has_display():
         raise Misuse(
             "There is no display to show the browser on (DISPLAY and WAYLAND_DISPLAY are not set): leave --headed out, "
             "or start it under xvfb-run. Nothing was started."
@@ -48,6 +49,11 @@ def own_user() -> str:
 def watcher() -> str | None:
     """Who watches what this process does: its account, if it has a terminal. None = nobody: it runs unattended."""
     return own_user() if _at_a_terminal() else None
+
+
+def has_display() -> bool:
+    """Whether a browser's window could be shown here."""
+    return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or _wayland())
 
 
 async def said_go(stopping: asyncio.Event) -> bool:
@@ -105,6 +111,13 @@ def _line(terminal: int) -> bytes:
 
 def _wayland() -> str:
     return os.environ.get("WAYLAND_DISPLAY", "")
+
+
+def enter_pressed() -> bool:
+    """Whether Enter was pressed at the terminal since this was asked last. Waits for nothing."""
+    if not _at_a_terminal() or not select.select([sys.stdin], [], [], 0)[0]:
+        return False
+    return _line(sys.stdin.fileno()) != b""
 
 
 def _at_a_terminal() -> bool:

@@ -13,6 +13,7 @@ import queue
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from browser_agent.errors import KeeperGone, MachineTrouble
@@ -68,7 +69,8 @@ class Channel:
             raise KeeperGone("The keeper is gone; nothing can be sent any more.") from error
 
     def _read(self) -> None:
-        with self._line.makefile("rb") as lines:
+        # A keeper that is killed while it has unread words of ours resets the line instead of ending it (measured).
+        with suppress(OSError), self._line.makefile("rb") as lines:
             for line in lines:
                 message = json.loads(line)
                 if message.get("stop"):

@@ -23,9 +23,6 @@ from browser_agent.store import Asked
 
 T = TypeVar("T")
 
-VALID = timedelta(hours=24)
-"""How long a yes may be used, unless something else was said."""
-
 
 class Consents:
     """What a person lets one attempt do."""
@@ -34,7 +31,7 @@ class Consents:
         self._attempt = attempt
         self._asked_before: Counter[str] = Counter()  # equal requests of this go
 
-    def approved(self, words: str, calls: Sequence[StepCall[T]], valid: timedelta) -> list[StepCall[T]]:
+    def approved(self, words: str, calls: Sequence[StepCall[T]], valid: timedelta | None) -> list[StepCall[T]]:
         """The calls that a person has said yes to; asked if nobody has answered yet.
 
         Raises:
@@ -67,7 +64,7 @@ class Consents:
         if said and not said[-1].approved:
             raise NotApproved(call.words, said[-1].by)
         why = _why(earlier, said)
-        self._ask(f"{why}: {call.words}", [_listed(call)], f"{step.id} {len(earlier)} {len(said)}", VALID, step.id)
+        self._ask(f"{why}: {call.words}", [_listed(call)], f"{step.id} {len(earlier)} {len(said)}", None, step.id)
         return None
 
     def _said(self, bound: str) -> list[ApprovalRow]:
@@ -78,14 +75,15 @@ class Consents:
         return []
 
     def _ask(
-        self, words: str, listed: list[dict[str, str]], bound: str, valid: timedelta, step: str | None = None
+        self, words: str, listed: list[dict[str, str]], bound: str, valid: timedelta | None, step: str | None = None
     ) -> None:
+        seconds = valid.total_seconds() if valid is not None else self._attempt.options.approval_seconds
         self._attempt.ask(
             Asked(
                 kind=QuestionKind.APPROVAL,
                 words=words,
                 reasons=tuple(call["words"] for call in listed),
-                details={"bound": bound, "calls": listed, "valid_seconds": valid.total_seconds()},
+                details={"bound": bound, "calls": listed, "valid_seconds": seconds},
                 safe_step="Nothing has been sent. Approve or refuse exactly these calls.",
                 step=step,
             )

@@ -37,6 +37,7 @@ from browser_agent.keeping import Ended, Event, KillAt, Options
 from browser_agent.processes import ProcessId
 from browser_agent.records import QuestionRow
 from browser_agent.report import write_report
+from browser_agent.settings import load
 from browser_agent.states import Answer, Point, QuestionKind, RunState
 from browser_agent.store import Said, Store
 from browser_agent.tasks import dump_arguments, load_task, parse_arguments
@@ -245,7 +246,12 @@ def _show(scene: Scene, interruption: Interruption, report: Path, headed: bool) 
 
 def _keep(scene: Scene, interruption: Interruption, headed: bool) -> Ended:
     """Keep the run until it ends or waits; the demo says yes to the mails, by its name."""
-    options = Options(headed=headed, keep_looking_seconds=_KEEP_LOOKING_SECONDS, kill_at=interruption.kill_at)
+    options = replace(
+        load().options(kill_at=interruption.kill_at),
+        headed=headed,
+        keep_looking_seconds=_KEEP_LOOKING_SECONDS,
+        on_question=(),  # its questions are here to be read
+    )
     while True:
         ended = keep(scene.store, scene.run, options, scene.screen.tell)
         scene.screen.ended()
@@ -288,6 +294,7 @@ def reckon(scene: Scene, interruption: Interruption, ended: Ended, report: Path)
         "gestures": len(gestures),
         "outcomes": dict(Counter(str(gesture.state) for gesture in gestures)),
         "report": str(report),
+        "store": str(scene.store.path),
     }
     scene.screen.table(_ledger(scene.books.shipments, invoices, mails))
     _sum_up(scene, facts, len(mails), right)
@@ -315,3 +322,4 @@ def _sum_up(scene: Scene, facts: Mapping[str, Any], mails: int, right: bool) -> 
     screen.say(f"Report: {facts['report']}")
     screen.say(f"Store:  {scene.store.path}; every command shows its runs with --store, such as:")
     screen.say(f"        browser-agent show {scene.run} --store {scene.store.path}")
+    screen.say(f"All of it lies in {scene.store.path.parent}; to remove it: rm -r {scene.store.path.parent}", "dim")

@@ -23,48 +23,47 @@ from pathlib import Path
 from shutil import which
 
 import platformdirs
-import psutil
 from pydantic.dataclasses import dataclass
 
+from browser_agent import support
 from browser_agent.browser.chromium import ENVIRONMENT_NAME, Chromium, find_chromium
+from browser_agent.configuration import AS_SHIPPED, Settings
 from browser_agent.errors import Misuse
 from browser_agent.sealing import key_in_use
+from browser_agent.store.database import network_file_system
 
-OLDEST_PYTHON = (3, 11)
-OLDEST_SQLITE = (3, 35, 0)  # RETURNING
-# SQLite's locks and its shared memory file don't hold across machines. Source: sqlite.org/wal.html, section 1.
-NETWORK_FILE_SYSTEMS = {
-    *("nfs", "nfs4", "cifs", "smbfs", "smb2", "smb3", "afpfs", "webdav", "9p", "ceph", "glusterfs", "lustre"),
-    *("fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "fuse.gcsfuse", "fuse.rclone"),
-}
+OLDEST_PYTHON = tuple(map(int, support.PYTHON.oldest.split(".")))
+OLDEST_SQLITE = tuple(map(int, support.SQLITE.oldest.split(".")))  # RETURNING
 _INSTALL_SECONDS = 900
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at. `to_do` is empty when all is well."""
+    """One thing that was looked at. `to_do` is empty when all is well; a `warning` is worth knowing, and no more."""
 
     what: str
     found: str
     to_do: str = ""
+    warning: str = ""
 
     @property
     def well(self) -> bool:
         return not self.to_do
 
 
-def examine(store_folder: Path | None = None) -> list[Check]:
+def examine(store_folder: Path | None = None, using: Settings = AS_SHIPPED) -> list[Check]:
     """All checks. Takes a second or two, since it starts a Chromium. Never raises.
 
     Args:
         store_folder: where the store is or will be; the platform's data folder by default.
+        using: the settings; they name the Chromium and what it is started with.
     """
     folder = store_folder or platformdirs.user_data_path("browser-agent")
     return [
         check_python(),
         check_platform(),
         check_playwright(),
-        check_chromium(),
+        check_chromium(using),
         check_sqlite(folder),
         check_store_folder(folder),
         check_key(),
@@ -74,35 +73,36 @@ def examine(store_folder: Path | None = None) -> list[Check]:
 def check_python() -> Check:
     found = ".".join(map(str, sys.version_info[:3]))
     enough = sys.version_info >= OLDEST_PYTHON
-    return Check("Python", found, "" if enough else f"install Python {'.'.join(map(str, OLDEST_PYTHON))} or later")
+    to_do = "" if enough else f"install Python {support.PYTHON.oldest} or later"
+    return Check("Python", found, to_do, support.PYTHON.warning(found))
 
 
 def check_platform() -> Check:
-    known = sys.platform in ("linux", "darwin")
-    return Check("system", sys.platform, "" if known else "use Linux or macOS: a browser's sure end is tested there")
+    return Check("system", sys.platform, support.refusal(), support.SYSTEM.warning(sys.platform))
 
 
 def check_playwright() -> Check:
     try:
-        return Check("Playwright", version("playwright"))
+        found = version("playwright")
+        return Check("Playwright", found, warning=support.PLAYWRIGHT.warning(found))
     except PackageNotFoundError:
         return Check("Playwright", "missing", "pip install playwright")
 
 
-def check_chromium() -> Check:
+def check_chromium(using: Settings = AS_SHIPPED) -> Check:
     """Found, started, asked for its version, ended and seen dead."""
     try:
-        program = find_chromium()
+        program = find_chromium(using.chromium)
         with tempfile.TemporaryDirectory(prefix="browser-agent-") as folder:
-            chromium = Chromium.start(Path(folder) / "profile")
+            chromium = Chromium.start(Path(folder) / "profile", executable=program, extra=using.chromium_arguments)
             try:
-                found = f"{chromium.version} at {program}"
+                number = chromium.version
             finally:
                 chromium.end()
     except Exception as error:  # whatever hinders it is what there is to tell
         to_do = f"python -m browser_agent.doctor --install, or set {ENVIRONMENT_NAME} to a Chromium that starts"
         return Check("Chromium", f"doesn't start: {error}", to_do)
-    return Check("Chromium", found)
+    return Check("Chromium", f"{number} at {program}", warning=support.CHROMIUM.warning(number))
 
 
 def check_sqlite(folder: Path) -> Check:
@@ -137,14 +137,6 @@ def check_key() -> Check:
     except Misuse as misuse:
         return Check("sessions", str(misuse), "put it right, or set the key aside and: browser-agent key --new")
     return Check("sessions", f"kept sealed, key of {key}" if key else "kept in memory only, no key")
-
-
-def network_file_system(path: Path) -> str | None:
-    """The kind of network file system that holds this path ("nfs4"), or None for a local one."""
-    place = path.resolve()
-    holding = [each for each in psutil.disk_partitions(all=True) if place.is_relative_to(each.mountpoint)]
-    kind = max(holding, key=lambda each: len(each.mountpoint)).fstype.lower() if holding else ""
-    return kind if kind in NETWORK_FILE_SYSTEMS else None
 
 
 def install_chromium(run: Callable[[Sequence[str]], bool] | None = None) -> bool:
@@ -189,14 +181,20 @@ def as_lines(checks: Sequence[Check]) -> str:
     """One line each, a second one with what to do."""
     wide = max(len(check.what) for check in checks)
     return "\n".join(
-        f"{'ok ' if check.well else 'NO '} {check.what:{wide}}  {check.found}"
-        + (f"\n    {'':{wide}}  -> {check.to_do}" if check.to_do else "")
+        f"{_mark(check)} {check.what:{wide}}  {check.found}"
+        + (f"\n    {'':{wide}}  -> {check.to_do or check.warning}" if check.to_do or check.warning else "")
         for check in checks
     )
 
 
+def _mark(check: Check) -> str:
+    if not check.well:
+        return "NO "
+    return "?  " if check.warning else "ok "
+
+
 def as_json(checks: Sequence[Check]) -> str:
-    """A list of {"what", "found", "to_do", "well"}."""
+    """A list of {"what", "found", "to_do", "warning", "well"}."""
     return json.dumps([{**asdict(check), "well": check.well} for check in checks], indent=2)
 
 

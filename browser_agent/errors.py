@@ -150,6 +150,10 @@ class WrongArguments(Misuse):
     """The arguments do not fit the task's signature; all of them are listed together."""
 
 
+class FileChanged(Misuse):
+    """A file that a finished step has made is gone or was altered, so its value can't be handed back."""
+
+
 class UnknownName(Misuse):
     """No run, question, site or observer kind of that name."""
 

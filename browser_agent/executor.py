@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from browser_agent.attempt import Attempt
-from browser_agent.consent import VALID, Consents
+from browser_agent.consent import Consents
 from browser_agent.errors import (
     Fact,
     KeeperGone,
@@ -31,12 +32,14 @@ from browser_agent.errors import (
 )
 from browser_agent.facts import causes, fact, fact_json, rejected
 from browser_agent.gestures import Done, Gesture, misfits
+from browser_agent.made_files import check_files, files_of
 from browser_agent.making import Making
 from browser_agent.never_run import raise_if_dropped
 from browser_agent.records import GestureRow, QuestionRow, StepRow
 from browser_agent.recovery import Recovery, UnknownKind, by_person, case_of, last_confirmed
 from browser_agent.replay import Replay
-from browser_agent.sends import matches_request
+from browser_agent.sends import is_among
+from browser_agent.signing_in import prepared, signed_in
 from browser_agent.states import (
     MADE_GESTURE_STATES,
     OPEN_GESTURE_STATES,
@@ -87,7 +90,7 @@ class Run:
         call.take()
         return self._latched(lambda: self._step(call, key))
 
-    def approve(self, words: str, calls: Sequence[StepCall[T]], *, valid: timedelta = VALID) -> list[StepCall[T]]:
+    def approve(self, words: str, calls: Sequence[StepCall[T]], *, valid: timedelta | None = None) -> list[StepCall[T]]:
         """Ask a person whether these calls may be made; hand back the approved ones.
 
         Each yes is bound to its step, its arguments and ONE gesture. A call that was refused, or whose yes has run out,
@@ -96,7 +99,8 @@ class Run:
         Args:
             words: the question.
             calls: what is to be approved, with its arguments. None = nothing is asked.
-            valid: how long after the answer a yes may be used; the answering person may say otherwise.
+            valid: how long after the answer a yes may be used; as the run's options say by default (24 hours). The
+                answering person may say otherwise.
 
         Raises:
             WaitingForPerson: nobody has answered yet; a resume goes on from the answer.
@@ -158,12 +162,13 @@ class Run:
     def _stored(self, call: StepCall[T], row: StepRow) -> tuple[T, Fact | None]:
         """What an earlier attempt (or an equal call) ended with."""
         if row.state is StepState.FINISHED:
+            check_files(row.files, row.words)
             return call.step.load(row.value or "null"), None
         return _NOTHING, fact(json.loads(row.raised or "{}"))
 
     def _run(self, call: StepCall[T], row: StepRow) -> tuple[T, Fact | None]:
         if not call.step.writes:
-            value = call.prepare(self._attempt.fresh_page())
+            value = signed_in(self._attempt, row.id, lambda: prepared(self._attempt, call.step.site, call.prepare))
             return self._finish(call, row, value.value if isinstance(value, Done) else value), None
         try:
             return self._write(call, row), None
@@ -188,7 +193,7 @@ class Run:
             absences = sum(gesture.state is GestureState.NOT_HAPPENED for gesture in this_go)
             if this_go and absences > call.step.again and not by_person(this_go[-1]):
                 raise NotHappened(this_go[-1].words, absences)
-            made = self._make(call, row, earlier)
+            made = signed_in(self._attempt, row.id, partial(self._make, call, row, earlier))
             if not isinstance(made, GestureRow):
                 return self._finish(call, row, made)
             reasons = json.loads(made.reasons or "[]")
@@ -201,22 +206,21 @@ class Run:
         """Prepare the page and make the gesture that comes back; or hand back the value if there is nothing to do."""
         self._ask_if_marked(call, row)
         approval = self._consents.covering(call, row, earlier)
-        page = self._attempt.fresh_page()
         writes = self._attempt.acting.writes  # of this very page: after a death there would be another
         writes.clear()
         try:
-            prepared = call.prepare(page)
+            made = prepared(self._attempt, call.step.site, call.prepare)
         finally:
             self._notice_writes(call, row, writes)
-        if isinstance(prepared, Done):
-            done: T = prepared.value
+        if isinstance(made, Done):
+            done: T = made.value
             return done
-        if prepared is None:
+        if made is None:
             return call.step.adapter.validate_python(None)
-        assert isinstance(prepared, Gesture)
+        assert isinstance(made, Gesture)
         ordinal = len(self._attempt.store.journal.gestures(self.id)) + 1
         reverse = call.step.reverse.name if call.step.reverse is not None else None
-        return Making(self._attempt, row, call.step.site, earlier, ordinal, approval, reverse).make(prepared)
+        return Making(self._attempt, row, call.step.site, earlier, ordinal, approval, reverse).make(made)
 
     def _proven(self, call: StepCall[T], row: StepRow, gesture: GestureRow) -> T:
         """The step's value from what was proven; a person is asked for a value that does not fit."""
@@ -249,9 +253,11 @@ class Run:
     def _finish(self, call: StepCall[T], row: StepRow, value: T) -> T:
         """Store the value as it will be read back, so that a replay hands out the same."""
         text = call.step.dump(value)
-        self._attempt.store.journal.end_step(self._attempt.lease, row.id, StepState.FINISHED, text)
+        stored, lease = call.step.load(text), self._attempt.lease
+        self._attempt.store.journal.end_step(lease, row.id, StepState.FINISHED, text, files_of(stored))
+        self._attempt.checkpoint(call.words)
         self._attempt.tell("step", call.words, value=json.loads(text), writes=row.writes)
-        return call.step.load(text)
+        return stored
 
     def _gestures(self, row: StepRow) -> list[GestureRow]:
         return [gesture for gesture in self._attempt.store.journal.gestures(self.id) if gesture.step_id == row.id]
@@ -261,7 +267,7 @@ class Run:
     def _notice_writes(self, call: StepCall[Any], row: StepRow, seen: Sequence[str]) -> None:
         site = call.step.site
         harmless = site.harmless if site is not None else ()
-        writes = [write for write in seen if not _is_harmless(write, harmless)]
+        writes = [write for write in seen if not is_among(write, harmless)]
         if writes and call.step.preparation != "repeatable":
             self._attempt.store.journal.mark_step(self._attempt.lease, row.id, writes[0])
             row.marked = row.marked or writes[0]
@@ -350,7 +356,7 @@ def state_after(stop: Stop) -> RunState | None:
 
 
 _NOTHING: Any = None
-_ASKED_ANEW = (QuestionKind.ATTEMPTS, QuestionKind.TASK_CHANGED)
+_ASKED_ANEW = (QuestionKind.ATTEMPTS, QuestionKind.TASK_CHANGED, QuestionKind.SIGNED_OUT)
 
 
 def _replay(attempt: Attempt) -> Replay:
@@ -370,11 +376,6 @@ def _replay(attempt: Attempt) -> Replay:
 def _since(ended: datetime | None, gestures: list[GestureRow]) -> list[GestureRow]:
     """The gestures of this go: those settled after the step was opened again by a person's resume."""
     return [made for made in gestures if ended is None or made.settled_at is None or made.settled_at > ended]
-
-
-def _is_harmless(write: str, patterns: Sequence[str]) -> bool:
-    method, _, address = write.partition(" ")
-    return any(matches_request(pattern, method, address) for pattern in patterns)
 
 
 __all__ = ["Run", "state_after"]

@@ -101,7 +101,7 @@ class About(TypedDict, total=False):
     proof: the observers that will prove it, on a good day and after a crash alike.
     known: facts read before the gesture that belong to the step's value.
     dialogs: the dialogs that may be accepted while it is made.
-    timeout: seconds that the input call may take.
+    timeout: seconds that the input call may take (10, or as the settings say).
     settle: seconds that the proof is waited for on a good day.
     """
 
@@ -132,10 +132,15 @@ class Gesture(MustRun, ABC, Generic[T_co]):
         self.known = dict(about.get("known", {}))
         self.dialogs = tuple(about.get("dialogs", ()))
         self.timeout = about.get("timeout", 10.0)
+        self._says_timeout = "timeout" in about
         self.settle = about.get("settle", 15.0)
         if self.sends is not None:
             check_sends(self.sends)
         self._made_here()
+
+    def patience(self, otherwise: float) -> float:
+        """How long its control is waited for, in seconds: as it says itself, or else as its run does."""
+        return self.timeout if self._says_timeout else otherwise
 
     @abstractmethod
     def make(self, timeout_ms: float) -> None:

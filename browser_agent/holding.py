@@ -7,7 +7,7 @@ anybody concludes something from its silence; its session stays in memory for th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ from browser_agent.clock import new_id
 from browser_agent.keeping import Options
 from browser_agent.wire import NOTHING_SEEN, WireReport
 
-Remember = Callable[[dict[str, Any]], Awaitable[None]]
+Remember = Callable[[dict[str, Any], dict[str, Any] | None], Awaitable[None]]
 
 
 class Holding:
@@ -37,7 +37,8 @@ class Holding:
         release: see `Release`.
         reach: see `Reach`.
         session: cookies and storage as an earlier keeper left them.
-        remember: keeps the session, each time that it was read.
+        remember: keeps the session and the state of the page, each time that they were read.
+        indexed_db: origins for which IndexedDB belongs to the session.
     """
 
     def __init__(  # noqa: PLR0917  # each is needed to start a browser
@@ -50,10 +51,11 @@ class Holding:
         reach: Reach,
         session: dict[str, Any],
         remember: Remember,
+        indexed_db: Sequence[str] = (),
     ) -> None:
         self._playwright, self._folder, self._run, self._options = playwright, folder, run, options
         self._release, self._reach = release, reach
-        self._session, self._remember = session, remember
+        self._session, self._remember, self._indexed_db = session, remember, indexed_db
         self._reports: dict[str, WireReport] = {}  # of browsers that have ended
         self._held: HeldBrowser | None = None
 
@@ -68,6 +70,8 @@ class Holding:
         self._held = await self._attach(chromium)
         if self._held is None:
             await asyncio.to_thread(chromium.discard)
+        else:
+            self._held.last_state = self._session  # but for its cookies, which can be read at any time
 
     @property
     def chromium(self) -> Chromium | None:
@@ -109,12 +113,17 @@ class Holding:
         return {"state": await self._held.state() if self._held is not None else self._session}
 
     async def arm(self, gesture: str, sends: str | None) -> Message:
-        """Stand before a gesture's input; the session is read once more, in case the browser dies."""
-        if self._held is None:
-            return {"guarded": False}
-        await self._held.remember_state()
-        await self._remember(await self._held.state())
-        return {"guarded": await self._held.arm(gesture, sends)}
+        """Stand before a gesture's input."""
+        return {"guarded": self._held is not None and await self._held.arm(gesture, sends)}
+
+    async def checkpoint(self, page: dict[str, Any] | None) -> Message:
+        """Read the session, in case the browser dies, and keep it with how the page stands (None: it did not say)."""
+        if self._held is not None and self._held.chromium.alive():
+            if page is not None:
+                self._held.remember_tab(page["state"]["origin"], page["state"]["session_storage"])
+            await self._held.remember_state()
+            await self._remember(self._held.last_state, page)
+        return {}
 
     async def disarm(self) -> Message:
         """Open the gate: nothing is in doubt. A browser with a hanging page is ended instead, and `ended` says so."""
@@ -135,8 +144,15 @@ class Holding:
 
     async def _attach(self, chromium: Chromium) -> HeldBrowser | None:
         for _ in range(2):
-            held = await HeldBrowser.attach(self._playwright, chromium, release=self._release, reach=self._reach)
+            held = await HeldBrowser.attach(
+                self._playwright,
+                chromium,
+                release=self._release,
+                reach=self._reach,
+                appearance=self._options.appearance,
+            )
             if held is not None:
+                held.indexed_db = self._indexed_db
                 return held
             with suppress(ChromiumSilent):
                 free_a_hanging_page(chromium)
@@ -144,7 +160,7 @@ class Holding:
 
     async def _start_browser(self, state: dict[str, Any]) -> HeldBrowser:
         profile = self._folder / new_id(self._run, 4)
-        return await HeldBrowser.start(
+        held = await HeldBrowser.start(
             self._playwright,
             profile,
             headed=self._options.headed,
@@ -153,4 +169,8 @@ class Holding:
             release=self._release,
             reach=self._reach,
             netlog=self._options.netlog,
+            appearance=self._options.appearance,
+            executable=self._options.executable,
         )
+        held.indexed_db = self._indexed_db
+        return held

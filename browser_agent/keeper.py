@@ -13,12 +13,14 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from playwright.async_api import async_playwright
+from pydantic import TypeAdapter
 
 from browser_agent import nursing, processes, vault
+from browser_agent.announcing import Announcer
 from browser_agent.attending import check_attended, interrupts, said_go
 from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.held import driver_answers, without_lost_answers
@@ -29,14 +31,13 @@ from browser_agent.holding import Holding
 from browser_agent.keeping import BEAT_SECONDS, OPEN_TASK, Ended, Event, KillAt, Options, Tell
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow
-from browser_agent.sealing import SealBroken
+from browser_agent.sessions import RunSession
 from browser_agent.states import Point, QuestionKind, RunState
 from browser_agent.store import LEASE_SECONDS, RELEASE_SECONDS, Asked, Lease, Store
 from browser_agent.striking import strike
 
 __all__ = ["Ended", "Event", "KillAt", "Options", "keep", "look"]
 
-SESSION = "session"
 WATCH_SECONDS = 0.5
 STOPPED_SECONDS = 5.0
 """How long a worker may be stopped (SIGSTOP) before it is ended and followed by another."""
@@ -65,17 +66,20 @@ def keep(store: Store, run: str, options: Options | None = None, tell: Tell = la
     if store.leases.run(run).task_file == OPEN_TASK:
         raise Misuse(f"Run {run} was opened by other code: open it there again, with its key, and it goes on.")
     check_attended(options or Options())
-    keeper = _Keeper(store, run, options or Options(), tell)
-    if not _loop_runs_here():
-        return asyncio.run(keeper.keep())
-    with ThreadPoolExecutor(1, thread_name_prefix="keeper") as thread:  # a notebook, or Playwright's sync API
-        return thread.submit(lambda: asyncio.run(keeper.keep())).result()
+    with Announcer(store, run, options or Options(), tell) as announcer:
+        keeper = _Keeper(store, run, options or Options(), announcer.tell)
+        if not _loop_runs_here():
+            return asyncio.run(keeper.keep())
+        with ThreadPoolExecutor(1, thread_name_prefix="keeper") as thread:  # a notebook, or Playwright's sync API
+            return thread.submit(lambda: asyncio.run(keeper.keep())).result()
 
 
 def look(store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None) -> Ended:
     """Look once more at what is in doubt, and do nothing else: `keep` with `only_look`."""
     asked = options or Options()
-    return keep(store, run, Options(headed=asked.headed, only_look=True, chromium=asked.chromium), tell)
+    return keep(
+        store, run, replace(asked, only_look=True, kill_at=None, slow_mo_ms=0, pause_before_gesture=False), tell
+    )
 
 
 class _Keeper:
@@ -112,9 +116,11 @@ class _Keeper:
         async with async_playwright() as playwright:
             self._playwright = playwright
             folder = self._store.path.with_suffix(".browsers")
-            session = await asyncio.to_thread(self._last_session)
+            kept = self._session = await asyncio.to_thread(RunSession, self._store, self._run, self._say)
+            first = await asyncio.to_thread(kept.first, self._lease)
+            at_the_wire = (self._release, self._reach)
             self._holding = Holding(
-                playwright, folder, self._run, self._options, self._release, self._reach, session, self._remember
+                playwright, folder, self._run, self._options, *at_the_wire, first, self._remember, kept.indexed_db
             )
             await self._first_browser(previous)
             beats = asyncio.create_task(self._beat())
@@ -193,7 +199,8 @@ class _Keeper:
         return how
 
     def _order(self) -> Message:
-        options = {**asdict(self._options), "kill_at": str(self._kill_at) if self._kill_at else None}
+        options = TypeAdapter(Options).dump_python(replace(self._options, kill_at=None), mode="json")
+        options["kill_at"] = str(self._kill_at) if self._kill_at else None
         order = {"store": str(self._store.path), "lease": asdict(self._lease), "options": options}
         return {**order, "secrets": self._secrets}
 
@@ -221,7 +228,7 @@ class _Keeper:
                 return {"go": await self._pause(**facts)}
             case "browser":
                 return await self._browser()
-            case "browser_lives" | "end_browser" | "state" | "arm" | "disarm" | "report":
+            case "browser_lives" | "end_browser" | "state" | "arm" | "disarm" | "report" | "checkpoint":
                 answer: Message = await getattr(self._holding, asked)(**facts)
                 return answer
             case _:
@@ -249,20 +256,8 @@ class _Keeper:
         await asyncio.to_thread(self._store.leases.note, self._lease, **known)
         return {}
 
-    # the session
-
-    def _last_session(self) -> dict[str, Any]:
-        """The session that an earlier keeper has left, if there is a key for it."""
-        if not self._store.checkpoints.sealed:
-            self._say("session", "The session is kept in memory only, since there is no key: browser-agent key --new.")
-        try:
-            return self._store.checkpoints.last(self._run, SESSION) or {}
-        except SealBroken as broken:
-            self._say("session", f"The session of the last attempt is lost: {broken}")
-            return {}
-
-    async def _remember(self, state: dict[str, Any]) -> None:
-        await asyncio.to_thread(self._store.checkpoints.keep, self._lease, SESSION, state)
+    async def _remember(self, session: dict[str, Any], page: dict[str, Any] | None) -> None:
+        await asyncio.to_thread(self._session.keep, self._lease, session, page)
 
     # at the wire
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from browser_agent.appearance import AS_IT_IS, Appearance
 from browser_agent.errors import Misuse
 from browser_agent.states import Point, RunState, Victim
 
@@ -61,6 +63,13 @@ class Options:
         chromium: extra arguments for Chromium.
         netlog: read Chromium's network log, so that a write that it sent again by itself is seen. It is on unless it is
             refused, since the guard cannot prevent all of them.
+        executable: the Chromium to start; `find_chromium()` by default.
+        appearance: see `Appearance`.
+        page_seconds: the longest that one call of the page may take while a step prepares it; None = Playwright's own.
+        gesture_seconds: the longest that a gesture waits for its control, if it does not say so itself.
+        look_seconds: the longest that one look at one page may take.
+        approval_seconds: how long an approval may be used after it was given, if its task does not say so itself.
+        on_question: the command, word by word, or the one address that is told of each question; empty = nobody is.
     """
 
     headed: bool = False
@@ -72,6 +81,13 @@ class Options:
     only_look: bool = False
     chromium: tuple[str, ...] = ()
     netlog: bool = True
+    executable: Path | None = None
+    appearance: Appearance = AS_IT_IS
+    page_seconds: float | None = None
+    gesture_seconds: float = 10.0
+    look_seconds: float = 8.0
+    approval_seconds: float = 24 * 3600.0
+    on_question: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

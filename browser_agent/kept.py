@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, NoReturn
 
@@ -59,6 +60,8 @@ class KeptAttempt(Attempt):
             self._acting = None
         if self._acting is None:
             self._acting = self._attached() or self._attached_anew()
+            self._furnish(self._acting)
+            self._acting.give_session_storage(self.session)
             self.store.leases.note(self.lease, page=self._acting.target)
         return self._acting
 
@@ -75,6 +78,11 @@ class KeptAttempt(Attempt):
         except (TimeoutError, DeadlinePassed):
             return None
 
+    def _furnish(self, acting: Acting) -> None:
+        acting.fresh, acting.look_seconds = self.options.appearance.context_options, self.options.look_seconds
+        if self.options.page_seconds is not None:
+            acting.context.set_default_timeout(self.options.page_seconds * 1000)
+
     def _attached_anew(self) -> Acting:
         self.channel.ask("end_browser")
         acting = self._attached()
@@ -86,12 +94,21 @@ class KeptAttempt(Attempt):
         acting = self.acting
         if acting.lost:
             acting.renew()
+            acting.give_session_storage(self.session)
             self.store.leases.note(self.lease, page=acting.target)
         return acting.page
 
     def session(self) -> dict[str, Any]:
         state: dict[str, Any] = self.channel.ask("state")["state"]
         return state
+
+    def checkpoint(self, of: str | None) -> None:
+        if self._acting is None or self._acting.lost:
+            return
+        found = self._acting.state()
+        page = {"state": found.model_dump(mode="json"), "shown": found.shown, "of": of} if found is not None else None
+        with suppress(MachineTrouble):  # what the keeper couldn't do is no trouble of the run
+            self.channel.ask("checkpoint", page=page)
 
     def browser_lives(self) -> bool:
         """Whether the browser's process lives, by its pid and start time."""

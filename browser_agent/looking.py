@@ -46,8 +46,9 @@ class Case:
 
     @property
     def staleness(self) -> timedelta:
-        """How far the observers' lists may lag behind."""
-        return max((observer.staleness for observer in self.proof), default=timedelta(0))
+        """How far the lists may lag behind that could prove an absence; the others are not worth waiting for."""
+        lags = (observer.staleness for observer in self.proof if getattr(observer, "complete", True))
+        return max(lags, default=timedelta(0))
 
     @property
     def safe_from(self) -> datetime | None:

@@ -32,6 +32,7 @@ from browser_agent.looking import BASELINE, Case, Looked, Looker, observe
 from browser_agent.records import GestureRow, StepRow
 from browser_agent.recovery import Recovery, by_person, last_confirmed, wire_words
 from browser_agent.rules import never_sent, nothing_left, rejection, was_performed, was_refused
+from browser_agent.signing_in import check_baseline
 from browser_agent.states import GestureState, Point, QuestionKind
 from browser_agent.store import MARGIN_SECONDS, Asked, Intent
 from observers import Observation, Site, already_there, new_matches
@@ -72,6 +73,7 @@ class Making:
         Raises:
             ProofTooThin: its proof could never supply the step's value; nothing was written or made.
             WrongTask: its target is on a page that is not the run's; nothing was written or made.
+            LoginMet: the session of a site has ended; nothing was written or made.
             MachineTrouble: something gave way; the next attempt begins by looking.
             OutcomeUnknown, WaitingForPerson: a question waits.
             Superseded: another attempt owns the run.
@@ -102,7 +104,9 @@ class Making:
         """What the observers saw before the step's FIRST gesture."""
         if self.earlier:
             return BASELINE.validate_json(self.earlier[0].baseline or "[]")
-        return observe(self.attempt, gesture.proof)
+        seen = observe(self.attempt, gesture.proof)
+        check_baseline(self.attempt, gesture.proof, seen)
+        return seen
 
     def _intend(self, gesture: Gesture[Any], baseline: tuple[Observation | None, ...]) -> GestureRow:
         box = _box(gesture)
@@ -177,12 +181,14 @@ class Making:
 
     def _dispatch(self, gesture: Gesture[Any], case: Case, row: GestureRow) -> GestureRow:
         attempt = self.attempt
+        patience = gesture.patience(attempt.options.gesture_seconds)
         try:
-            gesture.wait_actionable(gesture.timeout * 1000)
+            gesture.wait_actionable(patience * 1000)
         except Refused as refused:
             return self._refuse(row, refused.args[0])
         if attempt.options.pause_before_gesture:
             attempt.pause(gesture.intent)
+        attempt.checkpoint(gesture.intent)
         guarded = attempt.arm(row.id, gesture.sends)
         if not guarded and attempt.may_end:  # a browser of our own is guarded, or nothing is made in it
             return self._refuse(row, "The gate cannot guard this browser (pooled connections cannot be closed).")
@@ -196,7 +202,7 @@ class Making:
         attempt.tell("dispatching", gesture.intent, gesture=row.id)
         log = None
         try:
-            gesture.make(min(gesture.timeout, INPUT_SECONDS) * 1000)
+            gesture.make(min(patience, INPUT_SECONDS) * 1000)
         except Refused as refused:  # by the kind itself, before it touched the page
             return self._refuse(row, refused.args[0])
         except Error as error:

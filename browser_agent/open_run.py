@@ -13,12 +13,14 @@ import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 from playwright.sync_api import Browser, Error, Page
 
+from browser_agent.announcing import Announcer
 from browser_agent.attempt import Attempt
 from browser_agent.attending import own_user
 from browser_agent.browser.acting import Acting
@@ -29,7 +31,7 @@ from browser_agent.errors import Fact, Misuse, Stop, StoreUnusable, Superseded
 from browser_agent.executor import Run, state_after
 from browser_agent.gestures import Gesture
 from browser_agent.keeping import BEAT_SECONDS, OPEN_TASK, Event, Options, Tell
-from browser_agent.settings import load, store_path
+from browser_agent.settings import link_evidence, load, store_path
 from browser_agent.states import Point, RunState
 from browser_agent.steps import Step, StepCall, step
 from browser_agent.store import Lease, Store
@@ -45,7 +47,7 @@ class OpenAttempt(Attempt):
     """An attempt on a page that somebody else owns.
 
     Args:
-        store, lease, sites: see `Attempt`.
+        store, lease, sites, options: see `Attempt`.
         page: the page.
         tell: called with each event.
     """
@@ -53,12 +55,20 @@ class OpenAttempt(Attempt):
     may_end = False
 
     def __init__(  # noqa: PLR0917  # all are what an attempt is made of
-        self, store: Store, lease: Lease, page: Page, browser: Browser, sites: Mapping[str, Site], tell: Tell
+        self,
+        store: Store,
+        lease: Lease,
+        page: Page,
+        browser: Browser,
+        sites: Mapping[str, Site],
+        options: Options,
+        tell: Tell,
     ) -> None:
-        super().__init__(store, lease, sites, Options(keep_looking_seconds=0.0))
+        super().__init__(store, lease, sites, replace(options, keep_looking_seconds=0.0, pause_before_gesture=False))
         self.here = False
         self._tell = tell
         self._page_acting = self._acting = Acting(browser, page, store.artifacts.keep, self.veil)
+        self.acting.fresh, self.acting.look_seconds = options.appearance.context_options, options.look_seconds
         self._guard = Guard(page, self._release)
         self._session: dict[str, Any] = {}
 
@@ -75,6 +85,9 @@ class OpenAttempt(Attempt):
             cookies = within(SESSION_SECONDS, self.acting.context.cookies)
             self._session = {**self._session, "cookies": [dict(cookie) for cookie in cookies]}
         return self._session
+
+    def checkpoint(self, of: str | None) -> None:
+        """Nothing is kept: somebody else's page is not ours to give back."""
 
     def browser_lives(self) -> bool:
         return not self.acting.lost
@@ -165,28 +178,43 @@ def open_run(  # each is optional and has its own name
         tell: called with each event, in words for a person.
 
     Raises:
-        Misuse: the page belongs to a persistent context, in which no fresh page can be opened to look from.
+        Misuse: the page belongs to a persistent context, in which no fresh page can be opened to look from, or to
+            Firefox or WebKit, where nothing can guard it.
         InOtherHands: the key belongs to other work, or a living process has the run.
         NotAllowed: the run of that key has ended for good.
     """
-    browser = page.context.browser
-    if browser is None:
-        raise Misuse("An open run needs a page of `browser.new_context()`: a persistent context can't open fresh ones.")
+    browser = _browser_of(page)
     known = {each.name: each for each in (*sites, *([site] if site is not None else []))}
-    with Store(store_path(Path(store) if store is not None else None, load())) as opened:
+    using = load()
+    path = store_path(Path(store) if store is not None else None, using)
+    link_evidence(path, using)
+    with Store(path) as opened:
         row = opened.leases.submit(
             task_file=OPEN_TASK, task_name=OPEN_TASK, arguments="{}", sites=_frozen(known), key=key, by=own_user()
         )
         lease = take_over(opened, row.id, last_attempt(opened, row.id))
-        attempt = OpenAttempt(opened, lease, page, browser, known, tell)
+        announcer = Announcer(opened, row.id, using.options(), tell)
+        attempt = OpenAttempt(opened, lease, page, browser, known, using.options(), announcer.tell)
         run = OpenRun(attempt, site)
         try:
-            with _beating(opened, lease), _ended(opened, lease, run):
+            with announcer, _beating(opened, lease), _ended(opened, lease, run):
                 run.recover()
                 yield run
                 run.end()
         finally:
             attempt.close()
+
+
+def _browser_of(page: Page) -> Browser:
+    browser = page.context.browser
+    if browser is None:
+        raise Misuse("An open run needs a page of `browser.new_context()`: a persistent context can't open fresh ones.")
+    if (kind := browser.browser_type.name) != "chromium":
+        raise Misuse(
+            f"An open run needs a page of Chromium, not of {kind}: there a page can neither be guarded nor carried on "
+            "after an interruption. Nothing was made."
+        )
+    return browser
 
 
 @contextmanager

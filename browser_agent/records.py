@@ -134,6 +134,7 @@ class StepRow(SQLModel, table=True):
     value: str | None = None  # JSON
     raised: str | None = _said(default=None)  # JSON of the fact that it raised
     marked: str | None = _said(default=None)  # the write that was seen while it was prepared
+    files: str | None = None  # JSON: the files in its value, each with path, size and sha256
     attempt: int  # the attempt that began it
     began: datetime = _time()
     ended: datetime | None = _time(default=None)
@@ -250,13 +251,27 @@ class ApprovalRow(SQLModel, table=True):
 
 
 class CheckpointRow(SQLModel, table=True):
-    """The last state of a run's session, sealed; gone when the run has ended."""
+    """The last state of a run's session or page, sealed; gone when the run has ended."""
 
     __tablename__ = "checkpoint"
 
     run_id: str = Field(primary_key=True, foreign_key="run.id")
     purpose: str = Field(primary_key=True)
     attempt: int
+    sealed: bytes = Field(sa_type=LargeBinary)
+    at: datetime = _time()
+    shown: str = _said(
+        default="{}"
+    )  # JSON: what may be shown without the key: a page's plain address, its title
+
+
+class LoginRow(SQLModel, table=True):
+    """What a person's login at a site has left in the browser, sealed, for every later run of that account."""
+
+    __tablename__ = "login"
+
+    site: str = Field(primary_key=True)
+    account: str = Field(primary_key=True)
     sealed: bytes = Field(sa_type=LargeBinary)
     at: datetime = _time()
 

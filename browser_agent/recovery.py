@@ -20,10 +20,11 @@ from browser_agent.errors import OutcomeUnknown, Stopped
 from browser_agent.looking import BASELINE, SPACING_SECONDS, Case, Looked, Looker
 from browser_agent.records import GestureRow, QuestionRow
 from browser_agent.rules import Move, acceptance, never_sent, next_move, nothing_left, rejection
+from browser_agent.signing_in import by_routine, ended_words, login_met_by
 from browser_agent.states import GestureState, QuestionKind, QuestionState
 from browser_agent.store import Asked
 from browser_agent.wire import WireFact, WireReport
-from observers import Observer, UnknownKind
+from observers import Observer, Site, UnknownKind
 
 BACK_OFF_SECONDS = (1.0, 2.0, 4.0, 8.0, 15.0)
 _FINAL = frozenset({GestureState.HAPPENED, GestureState.NOT_HAPPENED, GestureState.REFUSED, GestureState.REJECTED})
@@ -61,6 +62,7 @@ class Recovery:
         self._looked: Looked | None = None
         self._reasons: tuple[str, ...] = ()
         self._evidence: list[dict[str, Any]] = []
+        self._signed_in_anew = False
 
     def settle(self) -> GestureRow:
         """Settle the gesture.
@@ -135,11 +137,11 @@ class Recovery:
         if self._case.dead_at is None:
             self._see_dead()
         for seconds in self._waits():
-            settled = self._concluded(self._look())
+            settled = self._concluded(self._look_signed_in())
             if settled is not None:
                 return settled
             self._attempt.sleep(seconds)
-        return self._concluded(self._look())
+        return self._concluded(self._look_signed_in())
 
     def _waits(self) -> Iterator[float]:
         """Seconds to wait before the next look, until nothing can arrive late and two looks are far enough apart."""
@@ -164,6 +166,20 @@ class Recovery:
         self._reasons = (*verdict.reasons, *verdict.missing)
         self._evidence = [kept.model_dump(mode="json") for seen in looked.observations for kept in seen.evidence]
         return looked
+
+    def _look_signed_in(self) -> Looked:
+        """Look; where a login page came, sign in by the task's routine, once, and look again. The browser that made the
+        gesture is ended by now, so that the acting page is no evidence any more."""
+        looked = self._look()
+        sites = self._signed_out(looked) if self._attempt.may_end and not self._signed_in_anew else []
+        self._signed_in_anew = self._signed_in_anew or bool(sites)
+        if not sites or any(by_routine(self._attempt, site) is not None for site in sites):
+            return looked
+        return self._look()
+
+    def _signed_out(self, looked: Looked | None) -> list[Site]:
+        """The sites whose login page came instead of what a look wanted to read."""
+        return login_met_by(self._case.proof, looked.observations) if self._case and looked else []
 
     def _concluded(self, looked: Looked) -> GestureRow | None:
         """Settle the gesture if the look's verdict does; None while it is unknown or only a person can tell."""
@@ -191,6 +207,7 @@ class Recovery:
         reasons = self._reasons or (self._because,)
         if late is None and self._case is not None and self._case.site is not None:
             reasons += (_LATE_COMMIT_HELP.format(site=self._case.site.name),)
+        reasons += tuple(ended_words(self._attempt, site) for site in self._signed_out(self._looked))
         reasons += wire_words(self._attempt, self._row)
         return Asked(
             kind=QuestionKind.OUTCOME,
@@ -221,7 +238,8 @@ class Recovery:
             if answered is not None:
                 return answered
             if self._looker is not None:
-                looked = self._look()
+                dead = self._case is not None and self._case.dead_at is not None
+                looked = self._look_signed_in() if dead else self._look()
                 if looked.happened:
                     settled = self._concluded(looked)
                     self._attempt.store.inbox.close(self._attempt.lease, question.id, "a later look has proven it")

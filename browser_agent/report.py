@@ -25,6 +25,7 @@ from browser_agent.states import GestureState
 from browser_agent.store import Store
 from browser_agent.telling import (
     TONES,
+    checkpoints_in_words,
     clock,
     commands,
     compact,
@@ -146,6 +147,7 @@ def _facts(store: Store, run: str) -> dict[str, Any]:
         "questions": [_question(question) for question in questions if question.gesture_id is None],
         "open": [question for question in questions if question.ended_at is None],
         "red": [gesture for gesture in made if gesture.tone == "red"],
+        "kept": checkpoints_in_words(store.checkpoints.rows(run), unsealed=store.checkpoints.unsealed(run)),
         "chain": store.verify(),
         "lines": len(store.audit_lines(run)),
         "written": datetime.now(UTC),

@@ -7,6 +7,7 @@ gesture is made, so that no write passes for the declared one by a slip of the p
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
 from browser_agent.errors import WrongTask
@@ -19,6 +20,12 @@ def check_sends(sends: str) -> None:
     and `**` for any text at all."""
     if _SENDS.fullmatch(sends) is None:
         raise WrongTask(f"sends={sends!r} isn't a request: write a method and a path, such as 'POST /invoices/*'.")
+
+
+def is_among(write: str, patterns: Iterable[str]) -> bool:
+    """Whether a write, such as "POST https://books.example/draft/7", matches one of the patterns."""
+    method, _, address = write.partition(" ")
+    return any(matches_request(pattern, method, address) for pattern in patterns)
 
 
 def matches_request(sends: str, method: str, url: str) -> bool:

@@ -1,42 +1,62 @@
-"""What a folder or a person has set once, so that it need not be said with every command.
+"""What a folder or a person has set once, so that it need not be said with every command; and who has said it.
 
-`browser-agent.toml` in the current folder holds the store and the addresses and accounts of sites. What is said on
-the command line wins over the environment (`BROWSER_AGENT_STORE`), which wins over the file. Knows nothing of tasks and
-runs. A word in the file that is not known here is an error, never ignored.
+`browser-agent.toml` in the current folder is read; the environment (`BROWSER_AGENT_STORE` and so on) wins over it, and
+the command line over both. Knows nothing of tasks and runs. What may never happen: a word that is not known here, or a
+value that cannot be one, is passed over in silence; all of them are told together.
 """
 
 from __future__ import annotations
 
+import difflib
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
+from browser_agent.configuration import Bound, Settings, shown
 from browser_agent.errors import Misuse
 
+__all__ = ["Bound", "Resolved", "Settings", "default_store", "link_evidence", "load", "resolve", "store_path"]
+
 FILE_NAME = "browser-agent.toml"
-STORE_VARIABLE = "BROWSER_AGENT_STORE"
+PREFIX = "BROWSER_AGENT_"
+STORE_VARIABLE = f"{PREFIX}STORE"
+DEFAULT = "default"
+_NOT_FROM_ENVIRONMENT = frozenset({"sites"})
+_NO_SETTINGS = ("KEY", "QUESTION_")
+"""What else begins so in the environment: the key of sealed sessions, and what the told command learns."""
+_LIKE = 0.75
+"""So much like a setting is a variable of the environment that is a misspelled one, and not somebody else's."""
 
 
-class Bound(BaseModel):
-    """Where a site is in this place, and who we are there; what is not set stays as the task declares it."""
+@dataclass(frozen=True)
+class Resolved:
+    """The settings, and who has said each of them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    settings: Settings
+    sources: Mapping[str, str]
 
-    url: str | None = None
-    account: str | None = None
-
-
-class Settings(BaseModel):
-    """The content of a settings file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    store: Path | None = None
-    sites: Mapping[str, Bound] = {}
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Name, value and source of each setting; a site's address and account as settings of their own."""
+        plain = [
+            (name, shown(name, getattr(self.settings, name)), self.sources.get(name, DEFAULT))
+            for name in Settings.model_fields
+            if name != "sites"
+        ]
+        source = self.sources.get("sites", DEFAULT)
+        bound = [
+            (f"sites.{name}.{word}", value, source)
+            for name, site in self.settings.sites.items()
+            for word, value in site.model_dump().items()
+            if value is not None
+        ]
+        return plain + bound
 
 
 def default_store() -> Path:
@@ -45,25 +65,127 @@ def default_store() -> Path:
 
 
 def load(folder: Path | None = None) -> Settings:
-    """The settings of a folder (the current one by default); without a file, nothing is set.
+    """The settings of a folder (the current one by default) and of the environment.
 
     Raises:
-        Misuse: the file cannot be read, or says something that is not known here.
+        Misuse: see `resolve`.
+    """
+    return resolve(folder).settings
+
+
+def resolve(folder: Path | None = None, said: Mapping[str, Any] | None = None) -> Resolved:
+    """The settings, from the file, the environment and what was said on the command line; the later win.
+
+    Args:
+        folder: where the file may be; the current folder by default.
+        said: words and values of the command line.
+
+    Raises:
+        Misuse: the file cannot be read, or words or values in any of the three cannot be used; all of them, together.
     """
     file = (folder or Path.cwd()) / FILE_NAME
+    wrong: list[str] = []
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    spoken: tuple[tuple[Mapping[str, Any], Callable[[str], str]], ...] = (
+        (_from_file(file), lambda name: f"{file}: {name}"),
+        (_from_environment(wrong), lambda name: f"{PREFIX}{name.upper()}"),
+        (said or {}, lambda name: f"the command line: {name}"),
+    )
+    for found, name_of in spoken:
+        good = _checked(found, name_of, wrong)
+        values |= good
+        sources |= {name: name_of(name).removesuffix(f": {name}") for name in good}
+    if wrong:
+        raise Misuse("The settings cannot be used.\n" + "\n".join(f"  {each}." for each in wrong).replace("?.", "?"))
+    return Resolved(Settings.model_construct(**values), sources)
+
+
+def _from_file(file: Path) -> dict[str, Any]:
+    """What the file says; a path in it is meant from its folder."""
     if not file.is_file():
-        return Settings()
+        return {}
     try:
-        found = Settings.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
-    except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, part['loc']))}: {part['msg']}" for part in error.errors())
-        raise Misuse(f"{file} cannot be used: {wrong}.") from error
+        found = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise Misuse(f"{file} cannot be read: {error}.") from error
-    return found if found.store is None else found.model_copy(update={"store": file.parent / found.store.expanduser()})
+    for name in _paths():
+        if isinstance(value := found.get(name), str):
+            found[name] = file.parent / Path(value).expanduser()
+    return found
+
+
+def _from_environment(wrong: list[str]) -> dict[str, str]:
+    """What the environment says. A variable that is much like a setting and is none is wrong; others are not ours."""
+    found: dict[str, str] = {}
+    for variable, value in os.environ.items():
+        word = variable.removeprefix(PREFIX)
+        if word == variable or not value or word.startswith(_NO_SETTINGS):
+            continue
+        known = [name for name in Settings.model_fields if name not in _NOT_FROM_ENVIRONMENT]
+        if word.isupper() and word.lower() in known:
+            found[word.lower()] = value
+        elif near := difflib.get_close_matches(word.lower(), known, 1, _LIKE):
+            wrong.append(f"{variable}: there is no such setting; did you mean {PREFIX}{near[0].upper()}?")
+    return found
+
+
+def _checked(found: Mapping[str, Any], name_of: Callable[[str], str], wrong: list[str]) -> dict[str, Any]:
+    """The values that can be used, as what they are; what is wrong with the others is added to `wrong`."""
+    try:
+        settings = Settings.model_validate(found)
+    except ValidationError as error:
+        wrong += [f"{name_of('.'.join(map(str, part['loc'])))}: {_why(part)}" for part in error.errors()]
+        return {}
+    return {name: getattr(settings, name) for name in settings.model_fields_set}
+
+
+def _why(part: ErrorDetails) -> str:
+    """What is wrong with one word or value."""
+    if part["type"] != "extra_forbidden":
+        return part["msg"].removeprefix("Value error, ")
+    known = Settings.model_fields if len(part["loc"]) == 1 else Bound.model_fields
+    return f"there is no such setting{nearest(str(part['loc'][-1]), known)}"
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A question after the known word that is most like this one; if none is, all of them."""
+    names = list(known)
+    near = difflib.get_close_matches(word.lower().replace("-", "_"), names, 1)
+    return f"; did you mean {near[0]}?" if near else f"; there is {', '.join(names)}"
+
+
+def _paths() -> list[str]:
+    return [name for name, field in Settings.model_fields.items() if field.annotation == Path | None]
 
 
 def store_path(said: Path | None, settings: Settings) -> Path:
-    """The store to use: what was said, else the environment, else the file, else this user's own."""
-    named = os.environ.get(STORE_VARIABLE)
-    return said or (Path(named) if named else settings.store or default_store())
+    """The store to use: what was said, else what is set, else this user's own."""
+    return said or settings.store or default_store()
+
+
+def link_evidence(store: Path, settings: Settings) -> None:
+    """See to it that the store's pictures go where they are to lie: what stands beside the store is a link to it.
+
+    So everybody who opens the store finds them, whatever the settings say there.
+
+    Raises:
+        Misuse: the store has pictures somewhere else already, or the folder cannot be made.
+    """
+    if settings.evidence is None:
+        return
+    wanted = settings.evidence.expanduser().absolute()
+    beside = store.expanduser().absolute().with_suffix(".evidence")
+    if beside.exists() and beside.resolve() == wanted.resolve():
+        return
+    if beside.exists() or beside.is_symlink():
+        raise Misuse(
+            f"The pictures of {store} lie in {beside.resolve()} already. Move that folder to {wanted} and put a link "
+            f"to it at {beside}, or leave the setting evidence out. Nothing was changed."
+        )
+    try:
+        wanted.mkdir(parents=True, exist_ok=True, mode=0o700)
+        beside.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        beside.symlink_to(wanted, target_is_directory=True)
+    except OSError as error:
+        raise Misuse(f"The folder of pictures {wanted} cannot be used: {error.strerror}.") from error

@@ -14,6 +14,7 @@ from browser_agent.attending import own_user
 from browser_agent.records import RunRow
 from browser_agent.store import Store
 from browser_agent.tasks import Task, dump_arguments, parse_arguments
+from observers import Site
 
 
 def submit(store: Store, task: Task[..., Any], arguments: Mapping[str, Any], key: str | None = None) -> RunRow:
@@ -37,9 +38,14 @@ def submit(store: Store, task: Task[..., Any], arguments: Mapping[str, Any], key
         task_file=str(task.file),
         task_name=task.name,
         arguments=stored,
-        sites=json.dumps({name: {"url": site.url, "account": site.account} for name, site in task.sites.items()}),
+        sites=json.dumps({name: _bound(site) for name, site in task.sites.items()}),
         key=key,
         by=own_user(),
     )
     vault.keep(store, row.id, secrets)
     return row
+
+
+def _bound(site: Site) -> dict[str, Any]:
+    """Where a site is and who we are there, and what its keeper, who never runs task code, must know of it."""
+    return {"url": site.url, "account": site.account, **({"indexed_db": True} if site.indexed_db else {})}

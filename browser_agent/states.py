@@ -78,6 +78,7 @@ class QuestionKind(StrEnum):
     MARKED_STEP = "marked_step"  # a write was seen while the step was prepared
     ATTEMPTS = "attempts"  # attempts used up
     APPROVAL = "approval"
+    SIGNED_OUT = "signed_out"  # the session of a site has ended, and no routine of the task signs in
 
 
 class Answer(StrEnum):

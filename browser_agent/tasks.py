@@ -84,7 +84,10 @@ class Task(Generic[P, R]):
         from browser_agent import settings, starting
         from browser_agent.store import Store
 
-        with Store(settings.store_path(_path(store), settings.load())) as opened:
+        using = settings.load()
+        path = settings.store_path(_path(store), using)
+        settings.link_evidence(path, using)
+        with Store(path) as opened:
             return starting.submit(opened, self, arguments, key).id
 
     def run(
@@ -99,7 +102,7 @@ class Task(Generic[P, R]):
 
         Args:
             store, key, arguments: see `submit`.
-            options: see `Options`.
+            options: see `Options`; as the settings of the folder and the environment say by default.
 
         Returns:
             Where the run stands: its state, its result as JSON, its open questions.
@@ -112,8 +115,9 @@ class Task(Generic[P, R]):
         from browser_agent.store import Store
 
         run = self.submit(store=store, key=key, **arguments)
-        with Store(settings.store_path(_path(store), settings.load())) as opened:
-            return keeper.keep(opened, run, options)
+        using = settings.load()
+        with Store(settings.store_path(_path(store), using)) as opened:
+            return keeper.keep(opened, run, options or using.options())
 
     def __str__(self) -> str:
         return f"The task {self.name} ({self.where})"

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from textwrap import shorten
 from typing import Any
 
-from browser_agent.records import AttemptRow, GestureRow, ObservationRow, QuestionRow
+from browser_agent.records import AttemptRow, CheckpointRow, GestureRow, ObservationRow, QuestionRow
 from browser_agent.secret import SECRET_TAG
 from browser_agent.states import Answer, GestureState, QuestionKind
 from browser_agent.store.inbox import ALLOWED
@@ -107,12 +107,29 @@ def commands(question: QuestionRow, more: str = "") -> list[str]:
         more: options that each command needs as well, such as `--store PATH`.
     """
     signed = f"{_SIGNED} {more}".strip()
-    if question.kind is QuestionKind.ATTEMPTS:
-        return [f"browser-agent resume {question.run_id} {more}".strip(), _answer(question, Answer.ABANDON, signed)]
+    if question.kind in (QuestionKind.ATTEMPTS, QuestionKind.SIGNED_OUT):
+        first = [f"{command} {more}".strip() for command in json.loads(question.details).get("commands", ())]
+        resume = f"browser-agent resume {question.run_id} {more}".strip()
+        return [*first, resume, _answer(question, Answer.ABANDON, signed)]
     if question.kind is QuestionKind.APPROVAL:
         yes_or_no = [f"browser-agent {word} {question.id} {signed}" for word in ("approve", "refuse")]
         return [*yes_or_no, _answer(question, Answer.ABANDON, signed)]
     return [_answer(question, answer, signed) for answer in Answer if answer in ALLOWED[question.kind]]
+
+
+def checkpoints_in_words(rows: Iterable[CheckpointRow], *, unsealed: bool) -> list[str]:
+    """What is kept of a run's session and page, as far as it may be shown without the key."""
+    told = [_checkpoint(row, json.loads(row.shown)) for row in rows]
+    if unsealed:
+        told.append("session and pages were kept in memory only, since there was no key: browser-agent key --new")
+    return told
+
+
+def _checkpoint(row: CheckpointRow, shown: Mapping[str, str]) -> str:
+    kept = f"kept sealed at {moment(row.at)} (attempt {row.attempt})"
+    if "address" not in shown:
+        return f"{row.purpose} {kept}"
+    return f"{row.purpose} {kept}: “{shown['title']}” at {shown['address']}, {shown['of']}"
 
 
 def needs(question: QuestionRow) -> list[str]:

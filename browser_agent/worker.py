@@ -13,11 +13,13 @@ import signal
 import socket
 import sys
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import psutil
 from playwright.sync_api import Error, sync_playwright
+from pydantic import TypeAdapter
 
 from browser_agent import processes
 from browser_agent.attempt import Attempt
@@ -163,9 +165,8 @@ def _children() -> list[ProcessId]:
 
 def _options(stored: dict[str, Any]) -> Options:
     kill_at = stored.pop("kill_at")
-    return Options(
-        **{**stored, "chromium": tuple(stored["chromium"])}, kill_at=KillAt.parse(kill_at) if kill_at else None
-    )
+    options = TypeAdapter(Options).validate_python(stored)
+    return replace(options, kill_at=KillAt.parse(kill_at) if kill_at else None)
 
 
 def _order(line: socket.socket) -> Message:

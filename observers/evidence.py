@@ -91,6 +91,7 @@ class Observation(Frozen):
     agrees, declared complete). `fresh`: read on a page opened for this look. `counts`: it counts effects, as
     against proving "at least once". `partial`: only a part of the effect is there (a header without lines, a
     draft). `pending`: the site has accepted it and isn't done. `staleness`: how far the list may lag behind.
+    `login`: a login page came instead of what was to be read, so the session has ended.
     """
 
     kind: str
@@ -106,6 +107,7 @@ class Observation(Frozen):
     evidence: tuple[Evidence, ...] = ()
     at: Moment
     staleness: timedelta = timedelta(0)
+    login: bool = False
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:

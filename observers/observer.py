@@ -114,9 +114,11 @@ class Observer(ABC):
         """The look came to its end without a match; it proves absence only if `complete` and much else holds."""
         return self._says(Sight.not_seen, (), reasons, evidence, at, complete=complete, fresh=fresh)
 
-    def cannot_tell(self, *reasons: str, evidence: Iterable[Evidence] = (), at: datetime | None = None) -> Observation:
-        """Neither; each reason is a sentence."""
-        return self._says(Sight.cannot_tell, (), reasons, evidence, at)
+    def cannot_tell(
+        self, *reasons: str, evidence: Iterable[Evidence] = (), at: datetime | None = None, login: bool = False
+    ) -> Observation:
+        """Neither; each reason is a sentence. `login`: a login page came instead."""
+        return self._says(Sight.cannot_tell, (), reasons, evidence, at, login=login)
 
     def _says(
         self,

@@ -80,7 +80,7 @@ class Record(Observer):
         reasons = [f"{_place(one)}: {words}" for one in lists for words in one.why_not_whole]
         evidence = [self._evidence(one, at) for one in lists if one.pages]
         if main.foreign or not main.headers:
-            return self.cannot_tell(*reasons, evidence=evidence, at=at)
+            return self.cannot_tell(*reasons, evidence=evidence, at=at, login=main.login)
         if not self.complete:
             reasons.append("the list isn't declared complete, so it proves presence only")
         waiting, begun = _rows(queued), _rows(drafts)

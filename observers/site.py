@@ -49,6 +49,7 @@ class Site:
         scripts: its lists need scripts to be read; False switches scripts off in every look (looks leak less).
         shows_fields: CSS selectors of fields whose content may be seen in pictures, such as "[name=amount]"; all others
             are covered, and passwords, cards and one-time codes always are.
+        indexed_db: its session lies in IndexedDB too, so that it is kept and given back (some 3 ms a row and gesture).
 
     Raises ValueError for a name, address or mark that can't be used.
     """
@@ -70,6 +71,7 @@ class Site:
         sole_user: bool = False,
         scripts: bool = True,
         shows_fields: Sequence[str] = (),
+        indexed_db: bool = False,
     ) -> None:
         if not _NAME.fullmatch(name):
             raise ValueError(f"a site's name is letters, digits, '-' and '_', and begins with a letter: {name!r}")
@@ -91,6 +93,7 @@ class Site:
         self.sole_user = sole_user
         self.scripts = scripts
         self.shows_fields = tuple(shows_fields)
+        self.indexed_db = indexed_db
 
     def bind(self, url: str | None = None, account: str | None = None) -> None:
         """Use another address or account from now on, everywhere this object is used. None leaves it as it is."""

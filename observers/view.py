@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from .evidence import Frozen, Moment, plain_address
 from .reading import LookFailed, Reading, _playwright_error
+from .session import SESSION_STORAGE, giving_script, storage_state
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Request, Route, StorageState
@@ -125,16 +126,20 @@ class PageView:
         return tab.read(address)
 
     def _context(self, scripts: bool) -> "BrowserContext":
-        return self._browser.new_context(
+        context = self._browser.new_context(
             **{
                 "viewport": _WINDOW,
                 **self._options,
-                "storage_state": self._state,
+                "storage_state": storage_state(self._state),
                 "service_workers": "block",
                 "java_script_enabled": scripts,
                 "accept_downloads": False,
             }
         )
+        in_tab: Any = (self._state or {}).get(SESSION_STORAGE)
+        if in_tab:
+            context.add_init_script(giving_script(in_tab))
+        return context
 
     def _note(self, address: str, status: int | None, refused: Sequence[str] = (), note: str = "") -> None:
         look = Look(address=plain_address(address), status=status, at=self.now(), refused=tuple(refused), note=note)
@@ -234,9 +239,8 @@ class _Tab:
         return taken
 
     def close(self) -> None:
+        """Close it as it stands: taking its routes away first waits for ever on a server that is silent (measured)."""
         with suppress(_playwright_error()):  # a browser that is gone has no page to close
-            self._context.unroute_all(behavior="ignoreErrors")
-        with suppress(_playwright_error()):
             self._context.close()
 
 
@@ -282,8 +286,9 @@ def open_view(
     Arguments:
         browser: where fresh pages are opened: the living browser (a connection over CDP will do) or a new one.
         page: the acting page, to be read as it stands; None if it is lost.
-        state: the session to copy. None takes the cookies of the acting page's context. (Not its whole storage
-            state: asking for it hangs for ever while a page there hangs or shows a dialog: measured.)
+        state: the session to copy, perhaps with what its tabs held (see `session`). None takes the cookies of the
+            acting page's context. (Not its whole storage state: asking for it hangs for ever while a page there hangs
+            or shows a dialog: measured.)
         keep: stores a picture and returns its SHA-256; without it no pictures are taken.
         clock: the time, in UTC.
         deadline: seconds that one look at one page may take, for each of its parts.

@@ -81,6 +81,10 @@ class Guard:
         """Open the gate."""
         assert self._loop.run(self._held.disarm())
 
+    def remember_state(self) -> None:
+        """Read the session, as it is read before each gesture."""
+        self._loop.run(self._held.remember_state())
+
     def break_helper(self) -> None:
         """Take the page away from which pooled connections are closed; the next gesture gets a new one."""
         self._loop.run(self._held.gate.helper.close())

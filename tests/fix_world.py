@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +25,21 @@ from browser_agent.states import Answer, Victim
 from browser_agent.store import Said, Store
 from browser_agent.striking import strike
 from browser_agent.tasks import load_task
+from fixtures.bank import Bank
 from fixtures.books import Books
 from fixtures.mail import Mail
 from fixtures.proxy import FaultProxy
+from fixtures.seller import Seller
+from fixtures.shop import Shop
+from fixtures.wizard import Wizard
 
 TASKS = Path(__file__).parent / "tasks"
+REALLY = {"slow": "books", "terse": "books", "manual": "books"}
+"""What a task calls a site of which it declares something else, and the site that it is."""
 
 
 class World:
-    """Two sites, the roads to them, and a store."""
+    """Two sites, the roads to them, and a store; more sites and roads are started when a test asks for them."""
 
     def __init__(self, books: Books, mail: Mail, to_books: FaultProxy, to_mail: FaultProxy, folder: Path) -> None:
         self.books, self.mail, self.to_books, self.to_mail = books, mail, to_books, to_mail
@@ -39,20 +47,52 @@ class World:
         self.store = Store(folder / "runs.db")
         self.events: list[Event] = []
         self._threads = ThreadPoolExecutor(2)
+        self._more = ExitStack()
+
+    @cached_property
+    def shop(self) -> Shop:
+        return self._more.enter_context(Shop())
+
+    @cached_property
+    def to_shop(self) -> FaultProxy:
+        return self._more.enter_context(FaultProxy(self.shop.url))
+
+    @cached_property
+    def seller(self) -> Seller:
+        return self._more.enter_context(Seller())
+
+    @cached_property
+    def to_seller(self) -> FaultProxy:
+        return self._more.enter_context(FaultProxy(self.seller.url))
+
+    @cached_property
+    def bank(self) -> Bank:
+        return self._more.enter_context(Bank())
+
+    @cached_property
+    def to_bank(self) -> FaultProxy:
+        return self._more.enter_context(FaultProxy(self.bank.url))
+
+    @cached_property
+    def wizard(self) -> Wizard:
+        return self._more.enter_context(Wizard())
+
+    @cached_property
+    def to_wizard(self) -> FaultProxy:
+        return self._more.enter_context(FaultProxy(self.wizard.url))
+
+    def road(self, site: str) -> FaultProxy:
+        """The road to a site, by the name that a task gives it."""
+        road = getattr(self, f"to_{REALLY.get(site, site)}")
+        assert isinstance(road, FaultProxy)
+        return road
 
     def submit(self, name: str, file: str | Path = "posting.py", till: str = "", **arguments: Any) -> str:
         """Write a run down; its id. `till` = where a till of the test's own is."""
         sys.modules.pop(Path(file).stem, None)  # a file that was edited is read again, as in a new process
         task = load_task(f"{TASKS / file}:{name}")
-        bound = {
-            "books": self.to_books.url,
-            "slow": self.to_books.url,
-            "terse": self.to_books.url,
-            "mail": self.to_mail.url,
-            "till": till,
-        }
         for name_of, site in task.sites.items():
-            site.bind(bound[name_of])
+            site.bind(till or self.road(name_of).url)
         return submit(self.store, task, arguments).id
 
     def keep(self, run: str, kill: str | None = None, *, tell: Tell | None = None, **options: Any) -> Ended:
@@ -88,8 +128,9 @@ class World:
         return sum(message.subject == subject for message in self.mail.messages)
 
     def close(self) -> None:
-        """Close the store."""
+        """Close the store, and the sites that were asked for."""
         self._threads.shutdown()
+        self._more.close()
         self.store.close()
 
 

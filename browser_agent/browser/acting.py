@@ -6,7 +6,7 @@ gesture made. Knows nothing of journals; never reloads, never goes back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from time import monotonic
@@ -18,8 +18,10 @@ from browser_agent.browser.complaints import complaints
 from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.browser.evidence import NoPicture, Picture, Veil, capture
 from browser_agent.browser.held import ATTACH_SECONDS, HELPER_ADDRESS
+from browser_agent.browser.page_state import PageState, give_session_storage, read_page_state
 from browser_agent.wire import SAFE_METHODS
 from observers.evidence import plain_address
+from observers.session import SESSION_STORAGE
 from observers.view import PageView, open_view
 
 ATTACH_NEW_SECONDS = 20.0
@@ -30,6 +32,8 @@ ALERT_SECONDS = 2.0
 """An alert asks nothing: what was on its way when it came may still come to the gate, so long it is no refusal."""
 GLANCE_SECONDS = 2.0
 """For the page as it stands: one that waits for an answer gives none itself (measured)."""
+
+_ASKS_PASSWORD = "() => [...document.querySelectorAll('input[type=password]')].some((field) => field.checkVisibility())"
 
 Keep = Callable[[bytes, str], str]
 
@@ -42,10 +46,16 @@ class Acting:
         page: the page.
         keep: stores a picture and returns its digest.
         veil: what pictures may not show.
+
+    Attributes:
+        fresh: options of the contexts in which fresh pages are opened, so that they appear as the acting page does.
+        look_seconds: the longest that one look at one page may take.
     """
 
     def __init__(self, browser: Browser, page: Page, keep: Keep, veil: Veil | None = None) -> None:
         self._keep, self._veil = keep, veil
+        self.fresh: Mapping[str, Any] = {}
+        self.look_seconds = LOOK_SECONDS
         self.browser = browser
         self.context: BrowserContext = page.context
         self.answer_of_post = False
@@ -95,6 +105,22 @@ class Acting:
         self.page = self._watched(self.context.new_page())
         self.answer_of_post = False
 
+    def asks_password(self) -> bool:
+        """Whether the page shows a password field; no if it doesn't answer."""
+        try:
+            return not self.lost and bool(within(GLANCE_SECONDS, lambda: self.page.evaluate(_ASKS_PASSWORD)))
+        except (Error, DeadlinePassed):
+            return False
+
+    def state(self) -> PageState | None:
+        """How the page stands; None if it doesn't answer at once."""
+        return None if self.lost else read_page_state(self.page)
+
+    def give_session_storage(self, session: Callable[[], Mapping[str, Any]]) -> None:
+        """Give a tab that has been nowhere yet what an earlier one held; one that has a page keeps its own."""
+        if self.page.url == "about:blank":
+            give_session_storage(self.page, session().get(SESSION_STORAGE, {}))
+
     def view(self, clock: Callable[[], datetime], state: Any | None) -> PageView:
         """A read-only view: the page as it stands, and fresh pages with a copy of the session."""
         page = None if self.lost else self.page
@@ -104,9 +130,10 @@ class Acting:
             state=state or None,
             keep=self._keep,
             clock=clock,
-            deadline=LOOK_SECONDS,
+            deadline=self.look_seconds,
             glance=GLANCE_SECONDS,
             answer_of_post=self.answer_of_post,
+            options=self.fresh,
             shoot=self._shoot,
         )
 

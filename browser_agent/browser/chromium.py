@@ -17,7 +17,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +27,7 @@ from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from browser_agent import processes
+from browser_agent.appearance import AS_IT_IS, Appearance
 from browser_agent.processes import ProcessId
 from browser_agent.sealing import KEY_VARIABLE
 
@@ -54,9 +55,12 @@ _FLAGS = (
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
-    "--disable-features=Translate,OptimizationHints,MediaRouter,HttpsUpgrades,DialMediaRouteProvider,"
+)
+_FEATURES = "--disable-features="
+_DISABLED_FEATURES = (  # given once, with what else is to be disabled: Chromium takes the last one only
+    f"{_FEATURES}Translate,OptimizationHints,MediaRouter,HttpsUpgrades,DialMediaRouteProvider,"
     # Chromium keeps its own address bar ready as two web pages: half of the processor time of a start (measured, 156).
-    "PreloadTopChromeWebUI,WebUIOmniboxPopup,WebUIOmniboxFullPopup,WebUIOmniboxAimPopup",
+    "PreloadTopChromeWebUI,WebUIOmniboxPopup,WebUIOmniboxFullPopup,WebUIOmniboxAimPopup"
 )
 _PREFERENCES = {"net": {"network_prediction_options": 2}}
 """No spare connections: one that was opened ahead counts as used, and a write on it would be sent again (measured)."""
@@ -100,16 +104,17 @@ class Target:
     title: str
 
 
-def find_chromium() -> Path:
-    """The Chromium to use: the environment's, else Playwright's newest, else the system's.
+def find_chromium(wanted: Path | None = None) -> Path:
+    """The Chromium to use: the one that is wanted, else the environment's, else Playwright's newest, else the system's.
 
     Raises:
-        ChromiumNotFound: there is none, or the environment names something that can't be run.
+        ChromiumNotFound: there is none, or what is wanted or what the environment names can't be run.
     """
-    if named := os.environ.get(ENVIRONMENT_NAME):
+    if named := wanted or os.environ.get(ENVIRONMENT_NAME):
         if os.access(named, os.X_OK) and Path(named).is_file():
             return Path(named)
-        raise ChromiumNotFound(f"{ENVIRONMENT_NAME}={named} can't be run: set it to a Chromium, or unset it")
+        who = ENVIRONMENT_NAME if str(named) == os.environ.get(ENVIRONMENT_NAME) else "the setting chromium"
+        raise ChromiumNotFound(f"{who}={named} can't be run: set it to a Chromium, or unset it")
     for found in (*_from_playwright(), *_from_system()):
         if os.access(found, os.X_OK):
             return found
@@ -131,6 +136,7 @@ class Chromium:
         *,
         headless: bool = True,
         extra: Sequence[str] = (),
+        appearance: Appearance = AS_IT_IS,
         executable: Path | None = None,
         deadline_seconds: float = 30.0,
     ) -> Chromium:
@@ -140,6 +146,7 @@ class Chromium:
             profile: its folder, made here with mode 0700; one Chromium at a time.
             headless: without a window.
             extra: further command line arguments.
+            appearance: how it appears to sites.
             executable: the Chromium to start; `find_chromium()` by default.
             deadline_seconds: until its port answers and its first page is there.
 
@@ -147,13 +154,14 @@ class Chromium:
             ChromiumNotFound: there is none.
             ChromiumDidNotStart: it died or kept silent, or a living one has the profile; none of it is left running.
         """
-        program = executable or find_chromium()
+        program = find_chromium(executable)
         folder = _own_folder(profile)
         if living := processes_of(folder):
             raise ChromiumDidNotStart(f"the profile {folder} is in use by pid {min(p.pid for p in living)}")
         (folder / _PORT_NAME).unlink(missing_ok=True)
-        _prefer(folder)
-        pid = _spawn(program, _arguments(folder, headless, extra), folder / _STDERR_NAME)
+        _prefer(folder, appearance.preferences)
+        arguments = _arguments(folder, headless, (*appearance.arguments, *extra))
+        pid = _spawn(program, arguments, folder / _STDERR_NAME, {**os.environ, **appearance.environment})
         process = processes.identify(pid)
         port = None if process is None else _await_port(process, folder, deadline_seconds)
         if process is None or port is None:
@@ -262,7 +270,8 @@ def _arguments(profile: Path, headless: bool, extra: Sequence[str]) -> list[str]
         *_FLAGS,
         *(["--headless=new", "--hide-scrollbars", "--window-size=1280,960"] if headless else []),
         *(["--no-sandbox"] if os.geteuid() == 0 else []),  # Chromium refuses to sandbox root
-        *extra,
+        *(each for each in extra if not each.startswith(_FEATURES)),
+        ",".join([_DISABLED_FEATURES, *(each.removeprefix(_FEATURES) for each in extra if each.startswith(_FEATURES))]),
         "about:blank",
     ]
 
@@ -277,21 +286,21 @@ def _own_folder(profile: Path) -> Path:
     return folder
 
 
-def _prefer(profile: Path) -> None:
+def _prefer(profile: Path, more: Mapping[str, Any]) -> None:
     """Write a new profile's preferences; Chromium adds its own to them."""
     path = profile / "Default" / "Preferences"
     if not path.exists():
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        path.write_text(json.dumps(_PREFERENCES))
+        path.write_text(json.dumps({**_PREFERENCES, **more}))
 
 
-def _spawn(program: Path, arguments: Sequence[str], stderr: Path) -> int:
+def _spawn(program: Path, arguments: Sequence[str], stderr: Path, environment: Mapping[str, str]) -> int:
     """Start it in a session of its own, so that no signal for our group, and no death of ours, reaches it."""
     writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     return os.posix_spawn(
         program,
         [str(program), *arguments],
-        {name: value for name, value in os.environ.items() if name != KEY_VARIABLE},
+        {name: value for name, value in environment.items() if name != KEY_VARIABLE},
         setsid=True,
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

@@ -15,10 +15,13 @@ from typing import Any, TypeVar, cast
 
 from playwright.async_api import Browser, BrowserContext, Dialog, Error, Page, Playwright, StorageState
 
+from browser_agent.appearance import AS_IT_IS, Appearance
+from browser_agent.browser.appearing import appear
 from browser_agent.browser.chromium import Chromium, ChromiumSilent, close_page_by_port
 from browser_agent.browser.gate import Gate, Reach, Release
 from browser_agent.browser.netlog import NetworkLog
 from browser_agent.browser.pause import Pause
+from observers.session import SESSION_STORAGE, storage_state, without_undeclared
 
 T = TypeVar("T")
 
@@ -38,7 +41,8 @@ class HeldBrowser:
         self.chromium, self._browser, self.gate, self.log = chromium, browser, gate, log
         self._context = browser.contexts[0]
         self._dialogs: list[Dialog] = []
-        self._last_state: dict[str, Any] = {}
+        self.last_state: dict[str, Any] = {}  # the session as it was last read
+        self.indexed_db: Sequence[str] = ()  # origins for which it belongs to the session
         # A second connection that does not listen would dismiss the worker's dialogs (measured).
         self._context.on("dialog", self._remember_dialog)
 
@@ -54,6 +58,8 @@ class HeldBrowser:
         release: Release,
         reach: Reach,
         netlog: bool = False,
+        appearance: Appearance = AS_IT_IS,
+        executable: Path | None = None,
     ) -> HeldBrowser:
         """A new Chromium with a new profile, given the session `state`; with `netlog`, its network log is read.
 
@@ -65,8 +71,9 @@ class HeldBrowser:
         log, held = NetworkLog.open(profile) if netlog else None, None
         arguments = (*extra, log.argument) if log is not None else extra
         try:
-            chromium = await asyncio.to_thread(Chromium.start, profile, headless=not headed, extra=arguments)
-            held = await cls.attach(playwright, chromium, release=release, reach=reach, log=log)
+            how: dict[str, Any] = {"extra": arguments, "appearance": appearance, "executable": executable}
+            chromium = await asyncio.to_thread(Chromium.start, profile, headless=not headed, **how)
+            held = await cls.attach(playwright, chromium, release=release, reach=reach, log=log, appearance=appearance)
             if held is None:
                 await asyncio.to_thread(chromium.end)
                 raise ChromiumSilent("The new Chromium started, but nothing could attach to it.")
@@ -81,8 +88,8 @@ class HeldBrowser:
     async def _restore(self, state: dict[str, Any]) -> None:
         """Give the new browser the cookies and storage of an earlier one."""
         if state:
-            await self._context.set_storage_state(cast(StorageState, state))
-        self._last_state = state
+            await self._context.set_storage_state(cast(StorageState, storage_state(state)))
+        self.last_state = state
 
     @classmethod
     async def attach(
@@ -93,6 +100,7 @@ class HeldBrowser:
         release: Release,
         reach: Reach,
         log: NetworkLog | None = None,
+        appearance: Appearance = AS_IT_IS,
     ) -> HeldBrowser | None:
         """The keeper's own connection to a living Chromium; None if it cannot be attached to.
 
@@ -103,21 +111,36 @@ class HeldBrowser:
             context = browser.contexts[0]
             helper = await _helper_page(context)
             pause = await asyncio.wait_for(Pause.lay(browser, context, helper), ATTACH_SECONDS)
+            await appear(context, appearance)
         except (Error, IndexError, TimeoutError):
             return None
         return cls(chromium, browser, Gate(pause, context, helper, release, reach, log), log)
 
     async def remember_state(self) -> None:
-        """Read cookies and storage, while the pages answer: before a gesture."""
-        state = await _within(STATE_SECONDS, self._context.storage_state())
-        self._last_state = dict(state) if state is not None else self._last_state
+        """Read cookies and storage, while the pages answer: at a checkpoint. A tab's own storage stays as it was.
+
+        For the storage of a frame's origin Playwright opens a page of its own; a page with frames that was behind it is
+        not photographed any more (measured).
+        """
+        state = await _within(STATE_SECONDS, self._context.storage_state(indexed_db=bool(self.indexed_db)))
+        if state is not None:
+            read = without_undeclared(dict(state), self.indexed_db)
+            self.last_state = {**read, SESSION_STORAGE: self.last_state.get(SESSION_STORAGE, {})}
+        pages = [page for page in self._context.pages if page != self.gate.helper]
+        if any(len(page.frames) > 1 for page in pages):
+            await _to_front(pages)
+
+    def remember_tab(self, origin: str, held: dict[str, str]) -> None:
+        """What the acting page's tab holds for its origin; what it holds for others can't be read meanwhile."""
+        in_tab = {**self.last_state.get(SESSION_STORAGE, {}), origin: held}
+        self.last_state = {**self.last_state, SESSION_STORAGE: in_tab}
 
     async def state(self) -> dict[str, Any]:
         """The cookies of now, with the storage that was last read: a page that hangs gives out none (measured)."""
         cookies = await _within(STATE_SECONDS, self._context.cookies())
         if cookies is not None:
-            self._last_state = {**self._last_state, "cookies": [dict(cookie) for cookie in cookies]}
-        return self._last_state
+            self.last_state = {**self.last_state, "cookies": [dict(cookie) for cookie in cookies]}
+        return self.last_state
 
     def _remember_dialog(self, dialog: Dialog) -> None:
         self._dialogs.append(dialog)
@@ -191,9 +214,14 @@ async def _new_helper(context: BrowserContext) -> Page:
     others = list(context.pages)
     page = await context.new_page()
     await page.goto(HELPER_ADDRESS)
-    for other in others:  # a page in the background is photographed twenty times slower (measured)
-        await _within(FRONT_SECONDS, other.bring_to_front())  # one that has crashed never comes
+    await _to_front(others)
     return page
+
+
+async def _to_front(pages: Sequence[Page]) -> None:
+    """A page in the background is photographed twenty times slower (measured)."""
+    for page in pages:
+        await _within(FRONT_SECONDS, page.bring_to_front())  # one that has crashed never comes
 
 
 async def _true_after(act: Awaitable[None]) -> bool:

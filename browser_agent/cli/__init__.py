@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from browser_agent.cli import answering, reading, reversing, running, trying
+from browser_agent.cli import answering, configuring, reading, reversing, running, signing, trying
 from browser_agent.cli.exits import WORDS, Exit
 from browser_agent.cli.opening import told
 from browser_agent.scrubbing import Scrubber
@@ -37,7 +37,8 @@ def _browser_agent(
 ) -> None:
     """Browser tasks that change something in the world, interrupted and resumed without doing it twice or losing it.
 
-    Start with `browser-agent demo`, then `browser-agent run FILE`. `browser-agent inbox` holds what waits for you.
+    Start with `browser-agent demo`, then `browser-agent run FILE`. `browser-agent inbox` holds what waits for you,
+    and `browser-agent config` shows what is set.
     """
     if show_version:
         typer.echo(version("browser-agent"))
@@ -50,7 +51,7 @@ _COMMANDS: tuple[Callable[..., Exit], ...] = (
     *(answering.answer, answering.approve, answering.refuse),
     reversing.reverse,
     reading.report,
-    *(trying.key, trying.doctor, trying.demo),
+    *(configuring.config, trying.key, signing.login, trying.doctor, trying.demo),
 )
 for _command in _COMMANDS:
     app.command()(told(_command))

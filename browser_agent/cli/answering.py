@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from browser_agent.attending import check_attended
 from browser_agent.cli import asking
 from browser_agent.cli.exits import Exit, exit_of
-from browser_agent.cli.opening import AsJson, Desk, StorePath, named_values, open_desk
-from browser_agent.cli.running import Headed, close, document, kept, looked
+from browser_agent.cli.opening import AsJson, Desk, Set, StorePath, named_values, open_desk, resolved
+from browser_agent.cli.running import Headed, close, display, document, kept, looked, refused_calls, say_refused
 from browser_agent.errors import InOtherHands
 from browser_agent.keeping import Ended, Options
 from browser_agent.records import QuestionRow
@@ -66,7 +66,8 @@ def answer(
         typer.Option("--override", metavar="", help="Say not-happened before the safe time; you take it on yourself."),
     ] = False,
     no_resume: NoResume = False,
-    headed: Headed = False,
+    headed: Headed = None,
+    given: Set = None,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
@@ -79,7 +80,7 @@ def answer(
     """
     word = Answer(said.replace("-", "_"))
     wanted = Said(word, by, reason, named_values(value or [], "a value"), override)
-    return _answer(open_desk(store, as_json), question, wanted, Options(headed=headed), resume=not no_resume)
+    return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
 
 
 def approve(
@@ -91,7 +92,8 @@ def approve(
     until_done: UntilDone = False,
     hours: Hours = None,
     no_resume: NoResume = False,
-    headed: Headed = False,
+    headed: Headed = None,
+    given: Set = None,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
@@ -103,7 +105,7 @@ def approve(
     """
     consent = Consent(tuple(only or ()), until_done, timedelta(hours=hours) if hours is not None else None)
     wanted = Said(Answer.APPROVE, by, reason, consent=consent)
-    return _answer(open_desk(store, as_json), question, wanted, Options(headed=headed), resume=not no_resume)
+    return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
 
 
 def refuse(
@@ -112,7 +114,8 @@ def refuse(
     by: By,
     reason: Reason,
     no_resume: NoResume = False,
-    headed: Headed = False,
+    headed: Headed = None,
+    given: Set = None,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
@@ -121,11 +124,15 @@ def refuse(
     Example:  browser-agent refuse q-7k2m9 --by ann --reason "the customer has left"
     """
     wanted = Said(Answer.REFUSE, by, reason)
-    return _answer(open_desk(store, as_json), question, wanted, Options(headed=headed), resume=not no_resume)
+    return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
 
 
-def _answer(desk: Desk, name: str, said: Said, options: Options, *, resume: bool) -> Exit:
-    check_attended(options)  # before an answer is taken that could not be carried out
+def _desk(store: Path | None, as_json: bool, given: list[str] | None, headed: bool | None) -> Desk:
+    return open_desk(store, as_json, using=resolved(given, headed=headed).settings)
+
+
+def _answer(desk: Desk, name: str, said: Said, *, resume: bool) -> Exit:
+    options = display(desk.settings)  # before an answer is taken that could not be carried out
     desk.store.inbox.check(name, said)
     question = desk.store.inbox.question(name)
     seen = _look(desk, question)
@@ -146,10 +153,9 @@ def _answer(desk: Desk, name: str, said: Said, options: Options, *, resume: bool
             "ended": document(desk, ended) if ended else None,
         }
     )
-    code = _close(desk, question, ended, given_up=given_up)
-    if refused := sum(not call.approved for call in desk.store.approvals.of_question(question.id)):
-        desk.screen.say(f"{refused} {'call was' if refused == 1 else 'calls were'} refused and NOT made.", "yellow")
-    return code
+    if ended is None:  # else it is said with all that were refused in the run
+        say_refused(desk, refused_calls(desk, [question]))
+    return _close(desk, question, ended, given_up=given_up)
 
 
 def _look(desk: Desk, question: QuestionRow) -> Ended | None:

@@ -15,6 +15,7 @@ from browser_agent.cli.asking import store_option
 from browser_agent.cli.exits import INTERRUPTED, Exit
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse, UnknownName
+from browser_agent.logs import start_log
 from browser_agent.records import RunRow
 from browser_agent.scrubbing import Scrubber
 from browser_agent.store import Store
@@ -28,6 +29,12 @@ StorePath = Annotated[
         "--store",
         help=f"The store. Default: {settings.STORE_VARIABLE}, {settings.FILE_NAME}, else your data folder.",
         dir_okay=False,
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="SETTING=VALUE", help="Any setting, for this command; `browser-agent config` lists them."
     ),
 ]
 AsJson = Annotated[
@@ -55,22 +62,39 @@ class Desk:
         return runs[0]
 
 
-def open_desk(store: Path | None, as_json: bool, *, new: bool = False) -> Desk:
-    """Open the store that is meant.
+def resolved(given: list[str] | None = None, **flags: Any) -> settings.Resolved:
+    """The settings of this command.
+
+    Args:
+        given: what `--set` said.
+        flags: settings that have a flag of their own; None = it was not said. They win over `--set`.
+
+    Raises:
+        Misuse: see `settings.resolve`.
+    """
+    said = {name: value for name, value in flags.items() if value is not None}
+    return settings.resolve(said=named_values(given or [], "a setting") | said)
+
+
+def open_desk(store: Path | None, as_json: bool, *, new: bool = False, using: settings.Settings | None = None) -> Desk:
+    """Open the store that is meant, and begin to log if that is wanted.
 
     Args:
         store: what `--store` said.
         as_json: whether a program reads along.
         new: whether the store may be made if it is not there.
+        using: the settings of this command; those of file and environment by default.
 
     Raises:
         Misuse: there is no such store, it cannot be used, or the settings cannot.
     """
-    found = settings.load()
+    found = using or settings.load()
     path = settings.store_path(store, found).expanduser().absolute()
     if not new and not path.exists():
         raise UnknownName(f"There is no store at {path} yet; `browser-agent run` makes one.")
-    more = store_option(path, settings.store_path(None, found).expanduser().absolute())
+    more = store_option(path, settings.store_path(None, settings.load()).expanduser().absolute())
+    settings.link_evidence(path, found)
+    start_log(found.log_level, found.log_file, as_json=found.log_format == "json")
     return Desk(Store(path), Screen(as_json), found, more)
 
 

@@ -13,9 +13,13 @@ from browser_agent.cli import asking, plain
 from browser_agent.cli.exits import Exit
 from browser_agent.cli.opening import AsJson, Desk, RunId, StorePath, open_desk
 from browser_agent.cli.plain import loaded, one_line, values_in_words
+from browser_agent.errors import Misuse
 from browser_agent.records import GestureRow, QuestionRow, RunRow, StepRow
 from browser_agent.states import GestureState, QuestionState
+from browser_agent.store.checkpoints import PAGE
+from browser_agent.telling import checkpoints_in_words
 from browser_agent.wire import restarts_in_words
+from observers.session import SESSION_STORAGE
 
 MOST_RUNS = 20
 _COLUMNS = {"run": True, "task": False, "state": True, "attempts": True, "created (UTC)": True, "key": False}
@@ -56,7 +60,14 @@ def _table(rows: list[RunRow]) -> Table:
     return table
 
 
-def show(name: RunId, store: StorePath = None, as_json: AsJson = False) -> Exit:
+def show(
+    name: RunId,
+    checkpoint: Annotated[
+        bool, typer.Option("--checkpoint", metavar="", help="Open with the key how its last page stood.")
+    ] = False,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
     """Show a run: its attempts, steps, gestures and what is known of each, and its open question. Changes nothing.
 
     Example:  browser-agent show last
@@ -74,6 +85,10 @@ def show(name: RunId, store: StorePath = None, as_json: AsJson = False) -> Exit:
         desk.screen.say(f"  {asking.keeper_is_dead(run, desk.more)}", "bold yellow")
     for attempt in attempts:
         desk.screen.say(f"  attempt {attempt.number}  {attempt.began:%H:%M:%S}  {attempt.how or 'has not ended'}")
+    kept = desk.store.checkpoints
+    for line in checkpoints_in_words(kept.rows(run.id), unsealed=kept.unsealed(run.id)):
+        desk.screen.say(f"  {one_line(line)}")
+    page = _page(desk, run) if checkpoint else None
     for step in steps:
         _show_step(desk, step, [gesture for gesture in gestures if gesture.step_id == step.id], questions)
     for question in (question for question in questions if question.ended_at is None):
@@ -90,9 +105,26 @@ def show(name: RunId, store: StorePath = None, as_json: AsJson = False) -> Exit:
                 for step in steps
             ],
             "questions": [asking.document(question, desk.more) for question in questions],
+            **({"checkpoint": page} if checkpoint else {}),
         }
     )
     return Exit.FINISHED
+
+
+def _page(desk: Desk, run: RunRow) -> dict[str, Any] | None:
+    """How the run's last page stood. What its session holds is for browsers alone."""
+    if not desk.store.checkpoints.sealed:
+        raise Misuse("There is no key here to open a checkpoint with: browser-agent key says more.")
+    found = desk.store.checkpoints.last(run.id, PAGE)
+    if found is None:
+        desk.screen.say("  No page is kept.")
+        return None
+    desk.screen.say(f"  The page stood like this: {one_line(found['title'])}  {one_line(found['address'])}", "bold")
+    desk.screen.say(f"    scrolled to {found['scroll'][0]}, {found['scroll'][1]}")
+    for field in found["fields"]:
+        value = "(withheld)" if field["withheld"] else one_line(field["value"])
+        desk.screen.say(f"    {one_line(field['name'] or field['kind'])}: {value}")
+    return {name: value for name, value in found.items() if name != SESSION_STORAGE}
 
 
 def inbox(store: StorePath = None, as_json: AsJson = False) -> Exit:

@@ -6,11 +6,9 @@ from typing import Annotated
 
 import typer
 
-from browser_agent.attending import check_attended
 from browser_agent.cli.exits import Exit
-from browser_agent.cli.opening import AsJson, RunId, StorePath, open_desk
-from browser_agent.cli.running import Headed, go_on
-from browser_agent.keeping import Options
+from browser_agent.cli.opening import AsJson, RunId, Set, StorePath, open_desk, resolved
+from browser_agent.cli.running import Headed, display, go_on
 
 
 def reverse(
@@ -20,7 +18,8 @@ def reverse(
         typer.Argument(metavar="STEP", help="The step's name or id, from `show`; not needed if there is only one."),
     ] = None,
     *,
-    headed: Headed = False,
+    headed: Headed = None,
+    given: Set = None,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
@@ -32,8 +31,8 @@ def reverse(
     """
     from browser_agent.reversing import submit_reversal  # it reads tasks, and Playwright is slow to import
 
-    options = Options(headed=headed)
-    check_attended(options)
-    desk = open_desk(store, as_json)
+    using = resolved(given, headed=headed).settings
+    options = display(using)
+    desk = open_desk(store, as_json, using=using)
     row = submit_reversal(desk.store, desk.run(name), what)
     return go_on(desk, row, options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -9,17 +11,19 @@ import typer
 from browser_agent.attending import check_attended
 from browser_agent.cli import asking, plain
 from browser_agent.cli.exits import Exit, exit_of
-from browser_agent.cli.opening import AsJson, Desk, RunId, StorePath, named_values, open_desk
+from browser_agent.cli.opening import AsJson, Desk, RunId, Set, StorePath, named_values, open_desk, resolved
 from browser_agent.errors import InOtherHands, Misuse
 from browser_agent.keeping import Ended, KillAt, Options
-from browser_agent.records import RunRow
+from browser_agent.records import QuestionRow, RunRow
 from browser_agent.settings import Settings
 from browser_agent.starting import submit
 from browser_agent.states import Point, RunState, Victim
 from browser_agent.tasks import Task, load_task, parse_arguments
 
-Headed = Annotated[bool, typer.Option("--headed", metavar="", help="Show the browser.")]
-SlowMo = Annotated[float, typer.Option("--slow-mo", metavar="MS", min=0, help="Wait that long before every page call.")]
+Headed = Annotated[bool | None, typer.Option("--headed", metavar="", help="Show the browser.")]
+SlowMo = Annotated[
+    float | None, typer.Option("--slow-mo", metavar="MS", min=0, help="Wait that long before every page call.")
+]
 Pause = Annotated[
     bool,
     typer.Option(
@@ -27,23 +31,31 @@ Pause = Annotated[
     ),
 ]
 KeepLooking = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--keep-looking",
         metavar="SECONDS",
         min=0,
-        help="How long an open question looks again by itself. What a gesture and its site declare (settle, "
+        help="How long an open question looks again by itself (60). What a gesture and its site declare (settle, "
         "late_commit) is waited for before that, in any case.",
     ),
 ]
 Netlog = Annotated[
-    bool,
+    bool | None,
     typer.Option(
         "--netlog/--no-netlog",
         metavar="",
         help="Read Chromium's network log and note each write that it sends again by itself, which no guard prevents "
         "in all cases. The log stays in memory; only restarts are kept, without their query.",
     ),
+]
+LogLevel = Annotated[
+    str | None,
+    typer.Option("--log-level", metavar="LEVEL", help="Log what is at least debug, info, warning or error."),
+]
+LogFile = Annotated[
+    Path | None,
+    typer.Option("--log-file", help="Where log lines go; standard error by default. `--set log_format=json` for JSON."),
 ]
 KillAtText = Annotated[
     str | None,
@@ -71,12 +83,15 @@ def run(
     account: Annotated[
         list[str] | None, typer.Option("--account", metavar="NAME=WHO", help="Who we are there.")
     ] = None,
-    headed: Headed = False,
-    slow_mo: SlowMo = 0,
+    headed: Headed = None,
+    slow_mo: SlowMo = None,
     pause_before_gesture: Pause = False,
-    keep_looking: KeepLooking = 60,
-    netlog: Netlog = True,
+    keep_looking: KeepLooking = None,
+    netlog: Netlog = None,
     kill_at: KillAtText = None,
+    log_level: LogLevel = None,
+    log_file: LogFile = None,
+    given: Set = None,
     key: Annotated[
         str | None,
         typer.Option("--key", help="Your own name for this work: the same key is the same run, never a new one."),
@@ -91,23 +106,28 @@ def run(
 
     Example:  browser-agent run invoices.py day=2026-11-30 --site books=http://127.0.0.1:8001 --headed
     """
-    options = display(headed, slow_mo, pause_before_gesture, keep_looking, kill_at, netlog=netlog)
+    flags = {"headed": headed, "slow_mo": slow_mo, "keep_looking": keep_looking, "netlog": netlog}
+    using = resolved(given, **flags, log_level=log_level, log_file=log_file).settings
+    options = display(using, pause_before_gesture, kill_at)
     found = load_task(file)
-    given = parse_arguments(found, named_values(arguments or [], "an argument of the task"))  # before a store is made
-    desk = open_desk(store, as_json, new=True)
+    values = parse_arguments(found, named_values(arguments or [], "an argument of the task"))  # before a store is made
+    desk = open_desk(store, as_json, new=True, using=using)
     bind(found, named_values(site or [], "a site"), named_values(account or [], "an account"), desk.settings)
-    return go_on(desk, submit(desk.store, found, given, key), options)
+    return go_on(desk, submit(desk.store, found, values, key), options)
 
 
 def resume(
     name: RunId,
     *,
-    headed: Headed = False,
-    slow_mo: SlowMo = 0,
+    headed: Headed = None,
+    slow_mo: SlowMo = None,
     pause_before_gesture: Pause = False,
-    keep_looking: KeepLooking = 60,
-    netlog: Netlog = True,
+    keep_looking: KeepLooking = None,
+    netlog: Netlog = None,
     kill_at: KillAtText = None,
+    log_level: LogLevel = None,
+    log_file: LogFile = None,
+    given: Set = None,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
@@ -117,23 +137,16 @@ def resume(
 
     Example:  browser-agent resume last
     """
-    options = display(headed, slow_mo, pause_before_gesture, keep_looking, kill_at, netlog=netlog)
-    desk = open_desk(store, as_json)
+    flags = {"headed": headed, "slow_mo": slow_mo, "keep_looking": keep_looking, "netlog": netlog}
+    using = resolved(given, **flags, log_level=log_level, log_file=log_file).settings
+    options = display(using, pause_before_gesture, kill_at)
+    desk = open_desk(store, as_json, using=using)
     return go_on(desk, desk.run(name), options)
 
 
-def display(
-    headed: bool, slow_mo: float, pause: bool, keep_looking: float, kill_at: str | None, *, netlog: bool = True
-) -> Options:
+def display(using: Settings, pause: bool = False, kill_at: str | None = None) -> Options:
     """How the run is kept. Raises Misuse for a point that is none, and if nobody can attend it like that."""
-    options = Options(
-        headed=headed,
-        slow_mo_ms=slow_mo,
-        pause_before_gesture=pause,
-        keep_looking_seconds=keep_looking,
-        kill_at=KillAt.parse(kill_at) if kill_at else None,
-        netlog=netlog,
-    )
+    options = using.options(pause_before_gesture=pause, kill_at=KillAt.parse(kill_at) if kill_at else None)
     check_attended(options)
     return options
 
@@ -184,7 +197,7 @@ def looked(desk: Desk, run: str) -> Ended | None:
     from browser_agent.keeper import look
 
     try:
-        return look(desk.store, run, Options(), desk.screen.tell)
+        return look(desk.store, run, desk.settings.options(), desk.screen.tell)
     except InOtherHands:
         return None
     finally:
@@ -201,6 +214,7 @@ def document(desk: Desk, ended: Ended) -> dict[str, Any]:
         "result": plain.loaded(ended.result),
         "attempts": ended.attempts,
         "questions": questions,
+        "refused_calls": refused_calls(desk, desk.store.inbox.questions(ended.run)),
         "exit": int(exit_of(ended.state)),
         "next": _next(desk, ended),
     }
@@ -214,10 +228,23 @@ def close(desk: Desk, ended: Ended) -> None:
     )
     if ended.result is not None and ended.result != "null":
         desk.screen.say(f"Result: {ended.result}")
+    say_refused(desk, refused_calls(desk, desk.store.inbox.questions(ended.run)))
     for question in ended.questions:
         asking.put(desk.screen, desk.store.inbox.question(question), desk.more)
     if (command := _next(desk, ended)) and not ended.questions:
         desk.screen.say(f"To go on: {command}", "cyan")
+
+
+def say_refused(desk: Desk, calls: int) -> None:
+    """How many calls a person has refused in this run; nothing if none."""
+    if calls:
+        desk.screen.say(f"{calls} {'call was' if calls == 1 else 'calls were'} refused and NOT made.", "yellow")
+
+
+def refused_calls(desk: Desk, questions: Iterable[QuestionRow]) -> int:
+    """How many calls a person has refused in answer to these questions, by a no or by a yes to others."""
+    said = (call for question in questions for call in desk.store.approvals.of_question(question.id))
+    return sum(not call.approved for call in said)
 
 
 def _next(desk: Desk, ended: Ended) -> str | None:

@@ -29,6 +29,7 @@ _MARKS = {
     "pause": ("?", "bold yellow"),
     "in_doubt": ("…", "yellow"),
     "worker_died": ("!", "red"),
+    "notification": ("!", "red"),
     "raised": ("✘", "red"),
 }
 _WAITED_FOR = {"dispatching", "waiting"}
@@ -60,6 +61,10 @@ class Screen:
         """A table for people."""
         if not self.as_json:
             self._out.print(table, soft_wrap=False)
+
+    def progress(self, words: object) -> None:
+        """A line for whoever watches, on stderr where stdout is a program's."""
+        self._lines.print(Text(plain(words)))
 
     def complain(self, words: object) -> None:
         """A line on stderr."""

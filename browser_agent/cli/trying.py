@@ -37,10 +37,11 @@ def doctor(
     from browser_agent.doctor import as_json as json_of
     from browser_agent.doctor import as_lines, examine, install_chromium
 
-    path = settings.store_path(store, settings.load())
+    using = settings.load()
+    path = settings.store_path(store, using)
     if install:
         install_chromium()
-    checks = examine(path.expanduser().absolute().parent)
+    checks = examine(path.expanduser().absolute().parent, using)
     typer.echo(json_of(checks) if as_json else as_lines(checks))
     return Exit.FINISHED if all(check.well for check in checks) else Exit.RAISED
 
@@ -72,7 +73,7 @@ def demo(
         str | None, typer.Option("--fault", metavar="NAME", help=f"The interruption to show: {', '.join(FAULTS)}.")
     ] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Where to write the run's report.")] = None,
-    headed: Headed = False,
+    headed: Headed = None,
     as_json: AsJson = False,
 ) -> Exit:
     """Start fixture sites on this machine, interrupt a run of invoices and emails, and go on with it before your eyes.
@@ -85,4 +86,4 @@ def demo(
         shown = import_module("browser_agent.demo")
     except ModuleNotFoundError as error:
         raise Misuse(f"This installation has no demo ({error}).") from error
-    return Exit(shown.main(fault=fault, report=report, headed=headed, as_json=as_json))
+    return Exit(shown.main(fault=fault, report=report, headed=bool(headed), as_json=as_json))

@@ -18,6 +18,7 @@ from browser_agent.store.database import Database
 from browser_agent.store.inbox import Asked, Inbox, Said
 from browser_agent.store.journal import RELEASE_SECONDS, Called, Intent, Journal
 from browser_agent.store.leases import LEASE_SECONDS, MARGIN_SECONDS, Lease, Leases
+from browser_agent.store.logins import Logins
 
 __all__ = [
     "LEASE_SECONDS",
@@ -52,7 +53,9 @@ class Store:
         self.leases = Leases(self.database, self.clock)
         self.journal = Journal(self.database, self.clock)
         self.artifacts = Artifacts(self.database, self.clock)
-        self.checkpoints = Checkpoints(self.database, self.clock, load_seal())
+        seal = load_seal()
+        self.checkpoints = Checkpoints(self.database, self.clock, seal)
+        self.logins = Logins(self.database, self.clock, seal)
         self.approvals = Approvals(self.database)
         self.inbox = Inbox(self.database, self.clock, self.journal)
 

@@ -1,22 +1,28 @@
-"""Checkpoints: the last state of a run's session, sealed, so that another process goes on under the same account.
+"""Checkpoints: the last state of a run's session and page, sealed, so that another process goes on from there.
 
-One row a run and purpose; removed by a trigger when the run ends. Without a key nothing is ever written here. Knows
-nothing of browsers or of what a state holds.
+One row a run and purpose; removed by a trigger when the run ends. Without a key nothing is ever written here but, in
+the log, that nothing is. Knows nothing of browsers or of what a state holds.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
-from sqlmodel import select
+from sqlmodel import Session, col, select
 
 from browser_agent.clock import Clock
-from browser_agent.records import CheckpointRow
+from browser_agent.records import AuditRow, CheckpointRow
 from browser_agent.sealing import Seal
 from browser_agent.store import audit
 from browser_agent.store.database import Database
 from browser_agent.store.leases import Lease, fence
+
+SESSION, PAGE = "session", "page"
+"""The purposes: what another browser is given, and how the page stood, for a person alone."""
+_UNSEALED = "checkpoint_unsealed"
 
 
 class Checkpoints:
@@ -46,24 +52,58 @@ class Checkpoints:
             audit.append(session, self._clock, "checkpoint", run, attempt=0, purpose=purpose)
         return True
 
-    def keep(self, lease: Lease, purpose: str, state: dict[str, Any]) -> bool:
-        """Keep the state in place of the last one of that purpose; False if there is no key.
+    def keep(self, lease: Lease, **states: tuple[Mapping[str, Any], Mapping[str, Any]]) -> bool:
+        """Keep states in place of the last ones of their purposes, in one transaction; False if there is no key.
+
+        Args:
+            lease: the attempt's right to write.
+            states: purpose -> the state, JSON data that is sealed, and what of it may be read without the key.
 
         Raises:
             Superseded: another attempt owns the run.
         """
         if self._seal is None:
             return False
-        content = self._seal.close(json.dumps(state).encode(), _bound(lease.run, purpose))
+        sealed = {
+            purpose: self._seal.close(json.dumps(state).encode(), _bound(lease.run, purpose))
+            for purpose, (state, _) in states.items()
+        }
         with self._database.write() as session:
             fence(session, lease)
-            row = session.get(CheckpointRow, (lease.run, purpose))
-            if row is None:
-                row = CheckpointRow(run_id=lease.run, purpose=purpose, attempt=0, sealed=b"", at=self._clock.now())
-                audit.append(session, self._clock, "checkpoint", lease.run, attempt=lease.attempt, purpose=purpose)
-            row.attempt, row.sealed, row.at = lease.attempt, content, self._clock.now()
-            session.add(row)
+            for purpose, (_, shown) in states.items():
+                self._put(session, lease, purpose, sealed[purpose], shown)
         return True
+
+    def _put(self, session: Session, lease: Lease, purpose: str, sealed: bytes, shown: Mapping[str, Any]) -> None:
+        row = session.get(CheckpointRow, (lease.run, purpose))
+        if row is None:
+            row = CheckpointRow(run_id=lease.run, purpose=purpose, attempt=0, sealed=b"", at=self._clock.now())
+            audit.append(session, self._clock, "checkpoint", lease.run, attempt=lease.attempt, purpose=purpose)
+        row.attempt, row.sealed, row.at = lease.attempt, sealed, self._clock.now()
+        row.shown = json.dumps(shown)
+        session.add(row)
+
+    def note_unsealed(self, lease: Lease) -> None:
+        """Write into the log, once a run, that its states are kept in memory only.
+
+        Raises:
+            Superseded: another attempt owns the run.
+        """
+        with self._database.write() as session:
+            fence(session, lease)
+            if not _noted(session, lease.run):
+                audit.append(session, self._clock, _UNSEALED, lease.run, attempt=lease.attempt)
+
+    def unsealed(self, run: str) -> bool:
+        """Whether an attempt of the run has kept its states in memory only."""
+        with self._database.read() as session:
+            return _noted(session, run)
+
+    def rows(self, run: str) -> list[CheckpointRow]:
+        """What is kept of a run, sealed as it is."""
+        with self._database.read() as session:
+            asked = select(CheckpointRow).where(CheckpointRow.run_id == run).order_by(col(CheckpointRow.purpose))
+            return list(session.exec(asked))
 
     def last(self, run: str, purpose: str) -> dict[str, Any] | None:
         """The last state of that purpose; None if none was kept, or there is no key.
@@ -71,13 +111,20 @@ class Checkpoints:
         Raises:
             SealBroken: it was sealed with another key, or altered.
         """
-        with self._database.read() as session:
-            asked = select(CheckpointRow).where(CheckpointRow.run_id == run, CheckpointRow.purpose == purpose)
-            row = session.exec(asked).first()
+        row = next((row for row in self.rows(run) if row.purpose == purpose), None)
         if row is None or self._seal is None:
             return None
         state: dict[str, Any] = json.loads(self._seal.open(row.sealed, _bound(run, purpose)))
         return state
+
+    def kept_at(self, run: str, purpose: str) -> datetime | None:
+        """When the last state of that purpose was kept."""
+        return next((row.at for row in self.rows(run) if row.purpose == purpose), None)
+
+
+def _noted(session: Session, run: str) -> bool:
+    asked = select(AuditRow.seq).where(AuditRow.run_id == run, AuditRow.kind == _UNSEALED).limit(1)
+    return session.exec(asked).first() is not None
 
 
 def _bound(run: str, purpose: str) -> str:

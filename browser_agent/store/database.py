@@ -28,7 +28,13 @@ SCHEMA = "0004"
 """The newest migration; a test keeps it equal to the last file in `migrations/versions`."""
 
 BUSY_SECONDS = 30.0
-_NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smbfs", "smb3", "afpfs", "fuse.sshfs", "9p", "glusterfs"})
+NETWORK_FILE_SYSTEMS = frozenset(
+    {
+        *("nfs", "nfs4", "cifs", "smbfs", "smb2", "smb3", "afpfs", "webdav", "9p", "ceph", "glusterfs", "lustre"),
+        *("fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "fuse.gcsfuse", "fuse.rclone"),
+    }
+)
+"""SQLite's locks and its shared memory file don't hold across machines (SQLite documentation, "WAL", section 1)."""
 
 
 class Database:
@@ -172,11 +178,17 @@ def _explained(path: Path) -> Iterator[None]:
         raise
 
 
+def network_file_system(path: Path) -> str | None:
+    """The kind of network file system that holds this path ("nfs4"), or None for a local one."""
+    place = path.resolve()
+    mounts = [mount for mount in psutil.disk_partitions(all=True) if place.is_relative_to(mount.mountpoint)]
+    kind = max(mounts, key=lambda mount: len(mount.mountpoint)).fstype.lower() if mounts else ""
+    return kind if kind in NETWORK_FILE_SYSTEMS else None
+
+
 def _refuse_network_file_system(path: Path) -> None:
-    """SQLite's locks do not hold on network file systems (SQLite documentation, "How to corrupt", 2.1)."""
-    mounts = [m for m in psutil.disk_partitions(all=True) if path.is_relative_to(m.mountpoint)]
-    kind = max(mounts, key=lambda m: len(m.mountpoint)).fstype if mounts else ""
-    if kind in _NETWORK_FILE_SYSTEMS:
+    if kind := network_file_system(path):
         raise StoreUnusable(
-            f"The store {path} lies on a network file system ({kind}), where SQLite's locks do not hold."
+            f"The store {path} lies on a network file system ({kind}), where SQLite's locks do not hold. Name one on a "
+            "local disk with --store. Nothing was changed."
         )

@@ -69,6 +69,7 @@ ALLOWED: Mapping[QuestionKind, frozenset[Answer]] = {
     QuestionKind.TASK_CHANGED: frozenset({Answer.MAP, Answer.MAKE, Answer.ABANDON}),
     QuestionKind.MARKED_STEP: frozenset({Answer.NOT_HAPPENED, Answer.ABANDON}),
     QuestionKind.ATTEMPTS: frozenset({Answer.ABANDON}),
+    QuestionKind.SIGNED_OUT: frozenset({Answer.ABANDON}),
     QuestionKind.APPROVAL: frozenset({Answer.APPROVE, Answer.REFUSE, Answer.ABANDON}),
 }
 """What may be answered to which kind of question."""
@@ -150,6 +151,18 @@ class Inbox:
             self._tell(session, row.run_id, "answer", row, values=dict(said.values) or None, **facts)
             self._follow(session, row, said)
             return row
+
+    def note_told(self, question: str) -> None:
+        """Write down that a person was told of a question by command or address; the run is not touched."""
+        with self._database.write() as session:
+            row = _question(session, question)
+            row.details = json.dumps({**json.loads(row.details), "told_at": self._clock.now().isoformat()})
+            session.add(row)
+            self._tell(session, row.run_id, "question_told", row)
+
+    def was_told(self, question: QuestionRow) -> bool:
+        """Whether a person was told of a question by command or address."""
+        return "told_at" in json.loads(question.details)
 
     def check(self, question: str, said: Said) -> None:
         """Refuse an answer that could not be taken at any time; `answer` refuses what is too early as well.

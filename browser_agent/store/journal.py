@@ -126,7 +126,7 @@ class Journal:
             self._tell(session, lease, "step_began", step=row.id, tool=row.name, words=row.words)
             return row
 
-    def end_step(self, lease: Lease, step: str, state: StepState, text: str) -> None:
+    def end_step(self, lease: Lease, step: str, state: StepState, text: str, files: str | None = None) -> None:
         """Finish a step with its value, let it end with the fact that it raised, or open it again.
 
         Args:
@@ -134,6 +134,7 @@ class Journal:
             step: the step's id.
             state: `finished` (text = JSON of the value), `raised` (text = JSON of the fact) or `begun`.
             text: see `state`; empty for `begun`.
+            files: JSON of the files in the value.
 
         Raises:
             Superseded: another attempt owns the run.
@@ -148,7 +149,7 @@ class Journal:
             check_arrow(STEP_ARROWS, row.state, state)
             row.state = state
             row.ended = self._clock.now()  # kept when it is opened again: what was settled before belongs to that go
-            row.value = text if state is StepState.FINISHED else None
+            row.value, row.files = (text, files) if state is StepState.FINISHED else (None, None)
             row.raised = text if state is StepState.RAISED else None
             session.add(row)
             self._tell(session, lease, f"step_{state}", step=row.id, tool=row.name)

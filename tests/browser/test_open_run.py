@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import NamedTuple, cast
 
 import pytest
 from playwright.sync_api import Browser, Page, Playwright
@@ -239,3 +240,12 @@ def test_the_lines_of_the_readme_make_one_gesture(desk: Desk, tmp_path: Path, mo
     given = {"page": desk.page, "books": desk.site, "proof": proof, "open_run": open_run, "Click": Click}
     exec(lines, given)
     assert given["number"] == "INV-1" and [each.number for each in desk.books.invoices] == ["INV-1"]
+
+
+@pytest.mark.parametrize("kind", ["firefox", "webkit"])
+def test_a_page_that_nothing_could_guard_is_refused_before_anything_is_written(kind: str, tmp_path: Path) -> None:
+    browser = SimpleNamespace(browser_type=SimpleNamespace(name=kind))
+    page = cast("Page", SimpleNamespace(context=SimpleNamespace(browser=browser)))
+    with pytest.raises(Misuse, match=f"a page of Chromium, not of {kind}"), open_run(page, store=tmp_path / "runs.db"):
+        raise AssertionError("it was opened")
+    assert not (tmp_path / "runs.db").exists()

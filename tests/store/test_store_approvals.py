@@ -173,7 +173,7 @@ def test_a_store_of_the_schema_before_keeps_what_was_approved(store: Store) -> N
         "DROP TABLE approval",
         *(f'ALTER TABLE "{table}" DROP COLUMN {column}' for table, column in NEW_COLUMNS),
         f"UPDATE question SET details = '{json.dumps({'calls': old})}'",
-        "UPDATE alembic_version SET version_num = '0002'",
+        "UPDATE alembic_version SET version_num = '0003'",
     )
     with Store(store.path) as opened:
         kept = opened.approvals.of_question(rows[0].question_id)

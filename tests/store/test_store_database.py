@@ -19,7 +19,9 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import event, text
 from sqlalchemy.exc import IntegrityError, OperationalError
@@ -56,6 +58,18 @@ def test_the_first_schema_has_no_way_back() -> None:
 
     with pytest.raises(RuntimeError, match="nothing before it"):
         v0001_first.downgrade()
+
+
+def test_the_later_schemas_have_a_way_back_and_forth_and_lose_no_run(store: Store) -> None:
+    run = submit(store)
+    before = everything(store.path)["run"]
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations_package.__file__).parent))
+    for move, to in ((command.downgrade, "0001"), (command.upgrade, "head")):
+        with store.database.engine.connect() as connection, connection.begin():
+            config.attributes["connection"] = connection
+            move(config, to)
+    assert everything(store.path)["run"] == before and store.leases.run(run).id == run
 
 
 def test_a_committed_row_survives_a_power_cut(store: Store) -> None:

@@ -21,6 +21,7 @@ from browser_agent import (
     ConfirmationText,
     Done,
     Gesture,
+    Login,
     Press,
     Record,
     Run,
@@ -30,12 +31,18 @@ from browser_agent import (
     StepCall,
     Task,
     Upload,
+    login,
     step,
     task,
 )
 
 books = Site("books", url="https://books.example", account="acme", late_commit=timedelta(seconds=30))
 mail = Site("mail", url="https://mail.example", account="ann")
+
+
+@login(site=books)
+def sign_in(page: Page) -> None:
+    page.goto(books / "login")
 
 
 class Shipment(BaseModel):
@@ -132,6 +139,7 @@ assert_type(open_basket(name="a"), StepCall[Invoice])
 assert_type(perhaps(), StepCall[Invoice | None])
 assert_type(read_total(), StepCall[int | None])
 assert_type(look_about(), StepCall[None])
+assert_type(sign_in, Login)
 
 
 def what_a_run_gives(run: Run, page: Page, shipment: Shipment, invoice: Invoice) -> None:
@@ -181,4 +189,6 @@ def wrong_calls(page: Page, run: Run, calls: Sequence[StepCall[Invoice]]) -> Non
     Select(page.get_by_role("combobox"), "a", by="index", intent="a", proof=[])  # type: ignore
     Upload(page.get_by_label("File"), "a.pdf", intent="a", proof=[])  # type: ignore
     step(site="books")  # type: ignore
+    login(site="books")  # type: ignore
+    login(sign_in)  # type: ignore
     step(preparation="always")  # type: ignore

@@ -54,7 +54,7 @@ def test_each_check_is_one_line_and_each_trouble_says_what_to_do():
 
 def test_a_program_can_read_it():
     assert json.loads(doctor.as_json([Check("Python", "3.12.1")])) == [
-        {"what": "Python", "found": "3.12.1", "to_do": "", "well": True}
+        {"what": "Python", "found": "3.12.1", "to_do": "", "warning": "", "well": True}
     ]
 
 

@@ -1,0 +1,155 @@
+"""How a page stands: address, title, scroll and form values, for a person; what its tab holds, for the next browser.
+
+Read in one call, with a deadline, and given up without a word. Form values are evidence: nothing here fills a form.
+What may never happen: a password, a card or a one-time code is read out; a page that doesn't answer holds anything up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import Error, Page, Route
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import Field as Data
+
+from browser_agent.browser.deadline import DeadlinePassed, within
+from observers.evidence import plain_address
+from observers.session import giving_script
+
+READ_SECONDS = 1.0
+GIVE_SECONDS = 5.0
+MOST_FIELDS = 100
+MOST_ORIGINS = 10
+MOST_HELD = 1_000_000
+"""Characters of a tab's storage; one that holds more is not carried over. A page may say what it likes: it is cut."""
+
+# A field is withheld by what it is (its type, its autocomplete, how it is drawn), by what it is called, or if its value
+# is a card number by the Luhn check (ISO/IEC 7812-1).
+_READ = r"""(most) => {
+  const SECRET = /^(cc-.*|one-time-code|current-password|new-password)$/;
+  const NAMED = new RegExp("pass(word|wd|code|phrase)|pwd|secret|token|\\bpin\\b|\\botp\\b|one.?time|" +
+    "\\b(cvc|cvv|csc)\\d?\\b|card.?(no|num)", "i");
+  const card = (text) => {
+    const digits = text.replace(/[ -]/g, "");
+    if (!/^\d{12,19}$/.test(digits)) return false;
+    const sum = [...digits].reverse().reduce((all, digit, at) => {
+      const twice = at % 2 ? 2 * digit : +digit;
+      return all + (twice > 9 ? twice - 9 : twice);
+    }, 0);
+    return sum % 10 === 0;
+  };
+  const labels = new Map([...document.querySelectorAll("label[for]")].map((label) => [label.htmlFor, label]));
+  const label = (field) => (labels.get(field.id) ?? field.closest("label"))?.textContent;  // `.labels` walks the page
+  const called = (field) =>
+    (label(field) || field.ariaLabel || field.name || field.id || field.placeholder || "")
+      .replace(/\s+/g, " ").trim().slice(0, 100);
+  const withheld = (field) =>
+    field.type === "password" || field.autocomplete?.split(/\s+/).some((part) => SECRET.test(part)) ||
+    NAMED.test([called(field), field.name, field.id, field.placeholder].join(" ").replace(/[_-]/g, " ")) ||
+    (getComputedStyle(field).webkitTextSecurity ?? "none") !== "none" || card(field.value ?? "");
+  const value = (field) =>
+    field.type === "checkbox" || field.type === "radio" ? String(field.checked)
+    : field.type === "file" ? [...field.files].map((file) => file.name).join(", ")
+    : field.matches("select") ? [...field.selectedOptions].map((option) => option.label).join(", ")
+    : field.value;
+  const fields = [...document.querySelectorAll("input, textarea, select")]
+    .filter((field) => !/^(hidden|submit|button|image|reset)$/.test(field.type)).slice(0, most)
+    .map((field) => ({ name: called(field), kind: field.type, withheld: withheld(field), value: value(field) }))
+    .map((field) => ({ ...field, value: field.withheld ? "" : field.value.slice(0, 2000) }));
+  let held = {};
+  try { held = { ...sessionStorage }; } catch {}  // a document without storage
+  return {
+    title: document.title.slice(0, 200), scroll: [Math.round(scrollX), Math.round(scrollY)], fields,
+    origin: location.origin, session_storage: held,
+  };
+}"""
+_EMPTY_PAGE = '<!doctype html><link rel="icon" href="data:,">'
+
+
+class Field(BaseModel):
+    """One control of a form; a withheld one has no value here."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str = Data(max_length=100)
+    kind: str = Data(max_length=20)
+    value: str = Data(max_length=2000)
+    withheld: bool = False
+
+
+class PageState(BaseModel):
+    """How a page stood. `session_storage` is what its tab held for `origin`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    address: str
+    title: str = Data(max_length=200)
+    scroll: tuple[int, int]
+    fields: tuple[Field, ...] = Data(max_length=MOST_FIELDS)
+    origin: str = Data(max_length=300)
+    session_storage: Mapping[str, str]
+
+    @field_validator("session_storage")
+    @classmethod
+    def _not_too_much(cls, held: Mapping[str, str]) -> Mapping[str, str]:
+        return held if sum(len(name) + len(value) for name, value in held.items()) <= MOST_HELD else {}
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """What may be shown without a key: the address without query and fragment, and the title."""
+        return {"address": plain_address(self.address), "title": self.title}
+
+
+def read_page_state(page: Page, seconds: float = READ_SECONDS) -> PageState | None:
+    """How the page stands; None if it gives no answer in time.
+
+    Args:
+        page: the page, which is left as it is.
+        seconds: how long it may take to answer.
+    """
+    try:
+        found: Any = within(seconds, lambda: page.evaluate(_READ, MOST_FIELDS))
+        return PageState(address=page.url[:2000], **found)
+    except (Error, DeadlinePassed, ValidationError):
+        return None
+
+
+def give_session_storage(page: Page, kept: Mapping[str, Mapping[str, str]]) -> bool:
+    """Give a new tab what an earlier one held, origin by origin, once; the page is then blank again.
+
+    No request leaves: each origin is opened as an empty page of ours. So it isn't given again when the site itself has
+    emptied its storage, as by a sign-out. False if the tab could not take it.
+
+    Args:
+        page: a tab that has been nowhere yet.
+        kept: origin -> name -> value.
+    """
+    origins = [origin for origin, held in kept.items() if held and origin.startswith(("http://", "https://"))]
+    if not origins:
+        return True
+    try:
+        with _answered_by_us(page):
+            for origin in origins[:MOST_ORIGINS]:
+                page.goto(f"{origin}/", timeout=GIVE_SECONDS * 1000)
+                within(GIVE_SECONDS, lambda: page.evaluate(giving_script(kept)))
+    except (Error, DeadlinePassed):
+        return False
+    return True
+
+
+@contextmanager
+def _answered_by_us(page: Page) -> Iterator[None]:
+    page.route("**/*", _empty)
+    try:
+        yield
+    finally:
+        try:
+            page.goto("about:blank", timeout=GIVE_SECONDS * 1000)
+        finally:
+            page.unroute("**/*", _empty)
+
+
+def _empty(route: Route) -> None:
+    route.fulfill(body=_EMPTY_PAGE, content_type="text/html")

@@ -1,0 +1,106 @@
+"""Logins: what a person's login at a site has left in the browser, sealed, for every later run of that account.
+
+One row a site and account; the newer one takes the older one's place. Knows nothing of browsers or of what a state
+holds. What may never happen: a state is written without a key, or opens for another site or account.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlmodel import col, select
+
+from browser_agent.clock import Clock
+from browser_agent.errors import Misuse
+from browser_agent.records import LoginRow
+from browser_agent.sealing import Seal
+from browser_agent.store import audit
+from browser_agent.store.database import Database
+from browser_agent.store.leases import Lease, fence
+
+NO_KEY = "There is no key to keep a login sealed with. Make one: browser-agent key --new"
+
+
+@dataclass(frozen=True)
+class KeptLogin:
+    """An opened login: whose, its state, and since when."""
+
+    site: str
+    account: str
+    state: Mapping[str, Any]
+    at: datetime
+
+
+class Logins:
+    """Keeps and hands out the logins of one store.
+
+    Args:
+        seal: the key; None = none is kept, none opens.
+    """
+
+    def __init__(self, database: Database, clock: Clock, seal: Seal | None) -> None:
+        self._database, self._clock, self._seal = database, clock, seal
+
+    def check_key(self) -> None:
+        """Raise `Misuse` with the remedy if there is no key."""
+        if self._seal is None:
+            raise Misuse(NO_KEY)
+
+    def keep(self, site: str, account: str, state: Mapping[str, Any]) -> None:
+        """Keep the state for that site and account. Raises `Misuse` without a key."""
+        if self._seal is None:
+            raise Misuse(NO_KEY)
+        content = self._seal.close(json.dumps(state).encode(), _bound(site, account))
+        with self._database.write() as session:
+            row = session.get(LoginRow, (site, account)) or LoginRow(
+                site=site, account=account, sealed=b"", at=self._clock.now()
+            )
+            row.sealed, row.at = content, self._clock.now()
+            session.add(row)
+            audit.append(session, self._clock, "login_kept", site=site, account=account)
+
+    def find(self, site: str, account: str) -> KeptLogin | None:
+        """The login of that site and account; None if there is none, or no key.
+
+        Raises:
+            SealBroken: it was sealed with another key, or altered.
+        """
+        with self._database.read() as session:
+            row = session.get(LoginRow, (site, account))
+        if row is None or self._seal is None:
+            return None
+        return KeptLogin(site, account, json.loads(self._seal.open(row.sealed, _bound(site, account))), row.at)
+
+    def rows(self) -> list[LoginRow]:
+        """All logins, sealed as they are."""
+        with self._database.read() as session:
+            return list(session.exec(select(LoginRow).order_by(col(LoginRow.site), col(LoginRow.account))))
+
+    def forget(self, site: str, account: str | None = None) -> list[str]:
+        """Remove the logins of a site, or the one of an account; the accounts that were forgotten."""
+        with self._database.write() as session:
+            asked = select(LoginRow).where(LoginRow.site == site)
+            rows = [row for row in session.exec(asked) if account in (None, row.account)]
+            for row in rows:
+                session.delete(row)
+                audit.append(session, self._clock, "login_forgotten", site=site, account=row.account)
+            return [row.account for row in rows]
+
+    def signed_in(self, lease: Lease, site: str, account: str, routine: str) -> None:
+        """Write into the log that a run has signed in anew by the task's own routine.
+
+        Raises:
+            Superseded: another attempt owns the run.
+        """
+        with self._database.write() as session:
+            fence(session, lease)
+            facts = {"site": site, "account": account, "tool": routine}
+            audit.append(session, self._clock, "signed_in", lease.run, attempt=lease.attempt, **facts)
+
+
+def _bound(site: str, account: str) -> str:
+    return f"browser-agent login {json.dumps([site, account])}"

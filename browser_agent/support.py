@@ -1,0 +1,75 @@
+"""What browser-agent was tried with, what it needs at least, and what it does not work on: kept once, as data.
+
+`doctor` warns outside of it, and `docs/support.md` is its table. To be tried means: all the tests have passed there.
+Knows nothing of the machine that it runs on, but whether its system is supported at all. Imports nothing that another
+system may lack. What may never happen: something is called tried that was not.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Support:
+    """One thing that the machine brings.
+
+    Args:
+        what: its name.
+        oldest: the oldest version that can work; empty where there is no such thing.
+        tried: versions that were tried, as far as they are told apart.
+        otherwise: what to think of another one.
+    """
+
+    what: str
+    oldest: str
+    tried: tuple[str, ...]
+    otherwise: str
+
+    def warning(self, found: str) -> str:
+        """What to think of that version; empty if it was tried."""
+        if any(_begins(found, one) for one in self.tried):
+            return ""
+        return f"tried with {self.what} {', '.join(self.tried)} only; {self.otherwise}"
+
+
+PYTHON = Support("Python", "3.11", ("3.11",), "a later one should do")
+PLAYWRIGHT = Support("Playwright", "1.55", ("1.65",), "run the tests: the words of its call log are relied on")
+CHROMIUM = Support("Chromium", "", ("156",), "run the tests: what a lost connection makes it do was measured there")
+SQLITE = Support("SQLite", "3.35.0", ("3.40",), "a later one should do")
+SYSTEM = Support("system", "", ("linux",), "macOS is meant to work and was not tried; please tell how it went")
+ROWS: Sequence[Support] = (PYTHON, PLAYWRIGHT, CHROMIUM, SQLITE, SYSTEM)
+
+MEANT = ("linux", "darwin")
+"""Systems, by Python's names, that it is made for."""
+
+NOT_SUPPORTED = {
+    "Windows": "no fork, no SIGKILL, no process groups: a browser's sure end can't be seen there; use WSL 2 or Docker",
+    "Firefox, WebKit": "a page can neither be guarded nor carried on after an interruption; `open_run` refuses it",
+    "A store on a network disk": "SQLite's locks don't hold there; it is refused",
+}
+"""What is refused, and why."""
+
+
+def table() -> str:
+    """The table of `docs/support.md`."""
+    lines = ["| | at least | tried | another one |", "|---|---|---|---|"]
+    lines += [f"| {row.what} | {row.oldest or '-'} | {', '.join(row.tried)} | {row.otherwise} |" for row in ROWS]
+    lines += ["", "| not supported | why |", "|---|---|"]
+    return "\n".join(lines + [f"| {what} | {why} |" for what, why in NOT_SUPPORTED.items()])
+
+
+def refusal(system: str = sys.platform) -> str:
+    """Why nothing can be done on this system, in one sentence; empty if it is one that is supported."""
+    if system in MEANT:
+        return ""
+    name = "Windows" if system == "win32" else system
+    why = NOT_SUPPORTED["Windows"] if system == "win32" else "it is made for Linux and macOS"
+    return f"browser-agent does not run on {name}: {why}."
+
+
+def _begins(version: str, tried: str) -> bool:
+    """Whether a version is the one that was tried, or a part of it: 3.11.7 of 3.11, but not 3.1 of 3.11."""
+    return version.split(".")[: tried.count(".") + 1] == tried.split(".")

@@ -1,0 +1,58 @@
+"""The catalogue of faults names all that there is: a fault that nobody can find is not used."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+import fixtures
+from fixtures import Bank, Books, Mail, Seller, Shop, Wizard
+from fixtures.faults import NAMES
+from fixtures.site import FixtureSite
+
+README = (Path(fixtures.__file__).parent / "README.md").read_text(encoding="utf-8")
+CATALOGUE = README[README.index("## The catalogue of faults") :]
+SITES: tuple[type[FixtureSite], ...] = (Books, Mail, Shop, Seller, Bank, Wizard)
+NO_FAULTS = {"accept", "commit_at_once"}
+"""What ends a fault."""
+
+
+def rows() -> dict[str, list[str]]:
+    """The catalogue's rows by each name in their first cell."""
+    lines = [line.strip("|").split("|") for line in CATALOGUE.splitlines() if line.startswith("| ")]
+    cells = [[cell.strip() for cell in line] for line in lines]
+    return {name: row for row in cells if len(row) == 5 for name in re.findall(r"`(?:\?\w+=)?(\w+)", row[0])}
+
+
+@pytest.mark.parametrize("fault", NAMES)
+def test_every_fault_of_the_road_is_in_the_catalogue(fault: str) -> None:
+    assert all(rows()[fault][:4])
+
+
+@pytest.mark.parametrize("site", SITES, ids=lambda site: site.name)
+def test_every_switch_of_a_site_is_in_the_catalogue(site: type[FixtureSite]) -> None:
+    missing = (site.plain | site.called) - NO_FAULTS - set(rows())
+    assert missing == set()
+
+
+@pytest.mark.parametrize("site", SITES, ids=lambda site: site.name)
+def test_every_site_has_its_section_with_its_pages_and_its_ledger(site: type[FixtureSite]) -> None:
+    section = re.search(rf"^### {site.title} \(`\w+`\).*?(?=^### |^## )", README, re.DOTALL | re.MULTILINE)
+    assert section, f"no section of {site.title}"
+    assert "Ledger: " in section[0] and "Records: " in section[0]
+    for address, _ in site.menu:
+        assert re.search(rf"`GET {re.escape(re.sub(r'/1$', '', address))}", section[0]), address
+
+
+def test_without_a_name_all_sites_are_served() -> None:
+    with subprocess.Popen([sys.executable, "-m", "fixtures"], stdout=subprocess.PIPE, text=True) as served:
+        assert served.stdout
+        told = dict(served.stdout.readline().strip().split(": ") for _ in SITES)
+        pages = {name: httpx.get(url, follow_redirects=True).text for name, url in told.items()}
+        served.terminate()
+        assert served.wait(10) == 0
+    assert list(pages) == [site.name for site in SITES]
+    assert all(f"- {site.title}</title>" in pages[site.name] for site in SITES)
