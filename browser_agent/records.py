@@ -260,9 +260,7 @@ class CheckpointRow(SQLModel, table=True):
     attempt: int
     sealed: bytes = Field(sa_type=LargeBinary)
     at: datetime = _time()
-    shown: str = _said(
-        default="{}"
-    )  # JSON: what may be shown without the key: a page's plain address, its title
+    shown: str = _said(default="{}")  # JSON: what may be shown without the key: a page's plain address, its title
 
 
 class LoginRow(SQLModel, table=True):
