@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from browser_agent.kinds import Check, Click, Press, Select, Upload
     from browser_agent.logins import Login, login
     from browser_agent.open_run import OpenRun, open_run
+    from browser_agent.secret import Secret, SecretMissing
     from browser_agent.steps import Step, StepCall, step
     from browser_agent.tasks import Task, task
     from observers import (
@@ -104,6 +105,8 @@ __all__ = [
     "Refused",
     "Rejected",
     "Run",
+    "Secret",
+    "SecretMissing",
     "Select",
     "SentMail",
     "Site",
@@ -138,6 +141,7 @@ _HOMES = {
     "browser_agent.kinds": "Check Click Press Select Upload",
     "browser_agent.logins": "Login login",
     "browser_agent.open_run": "OpenRun open_run",
+    "browser_agent.secret": "Secret SecretMissing",
     "browser_agent.steps": "Step StepCall step",
     "browser_agent.tasks": "Task task",
 }

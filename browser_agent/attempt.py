@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NoReturn
 from playwright.sync_api import Page
 
 from browser_agent.browser.acting import Acting
+from browser_agent.browser.evidence import Veil
 from browser_agent.browser.recorder import Recorder
 from browser_agent.errors import Stopped, WaitingForPerson
 from browser_agent.gestures import Gesture
@@ -48,6 +49,12 @@ class Attempt(ABC):
         self.recorder: Recorder | None = None  # of the last gesture that this worker made; it outlives its browser
 
     # the page
+
+    @property
+    def veil(self) -> Veil:
+        """What pictures of its pages may not show."""
+        shown = tuple(field for site in self.sites.values() for field in site.shows_fields)
+        return Veil(self.store.database.scrubber, shown)
 
     @property
     @abstractmethod

@@ -26,6 +26,7 @@ import rfc8785
 from pydantic import BaseModel
 
 from browser_agent.errors import WrongArguments
+from browser_agent.secret import SECRET_TAG, Secret
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -37,7 +38,8 @@ def canonical(value: object) -> str:
     """The canonical JSON text of a value.
 
     Decimals by their amount (`10.0` and `10.00` are equal amounts), datetimes as UTC, sets sorted, text in NFC,
-    models and dataclasses by their fields, enums by their value, bytes and files by the SHA-256 of their content.
+    models and dataclasses by their fields, enums by their value, bytes and files by the SHA-256 of their content,
+    secrets by their name and keyed HMAC (without a key by their name alone).
 
     Raises:
         WrongArguments: a type that isn't listed, a datetime without a zone, NaN, or a file that can't be read;
@@ -60,6 +62,8 @@ def _plain(value: object, at: str) -> Json:  # noqa: PLR0911, PLR0912 (a table o
             return value
         case Enum():
             return _plain(value.value, at)
+        case Secret():
+            return {SECRET_TAG: value.mark}
         case str():
             return _text(value, at)
         case int():

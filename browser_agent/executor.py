@@ -233,7 +233,10 @@ class Run:
             asked = Asked(
                 kind=QuestionKind.VALUES,
                 words=f"This happened: {gesture.words}. What is its {', '.join(wrong)}?",
-                reasons=tuple(f"what was read does not fit: {name}: {why}" for name, why in wrong.items()),
+                reasons=(
+                    *(f"what was read does not fit: {name}: {why}" for name, why in wrong.items()),
+                    *self._said(gesture),
+                ),
                 details={"needs": list(wrong)},
                 last_confirmed=last_confirmed(self._attempt, gesture),
                 safe_step="Answer happened with --value NAME=VALUE for each name.",
@@ -241,6 +244,11 @@ class Run:
                 gesture=gesture.id,
             )
             self._attempt.ask(asked)
+
+    def _said(self, gesture: GestureRow) -> list[str]:
+        """What its observers gave as reasons when they had seen it, such as that a value is not kept."""
+        seen = [json.loads(row.observation) for row in self._attempt.store.journal.observations(gesture.id)]
+        return list(dict.fromkeys(reason for said in seen if said["sight"] == "seen" for reason in said["reasons"]))
 
     def _finish(self, call: StepCall[T], row: StepRow, value: T) -> T:
         """Store the value as it will be read back, so that a replay hands out the same."""
@@ -286,11 +294,12 @@ class Run:
             question = self._question_of(gesture)
             if question is not None and question.kind is QuestionKind.ALREADY_THERE:
                 raise WaitingForPerson(question.words, question.id)
+            case, because = None, ""
             try:
                 case = case_of(self._attempt, gesture)
-            except UnknownKind:
-                case = None
-            Recovery(self._attempt, gesture, case).settle()
+            except UnknownKind as unknown:
+                because = str(unknown)
+            Recovery(self._attempt, gesture, case, because).settle()
         if self._attempt.options.only_look:
             return
         self._attempt.disarm()

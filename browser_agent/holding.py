@@ -69,7 +69,7 @@ class Holding:
         chromium = Chromium.found(text)
         self._held = await self._attach(chromium)
         if self._held is None:
-            await asyncio.to_thread(chromium.end)
+            await asyncio.to_thread(chromium.discard)
         else:
             self._held.last_state = self._session  # but for its cookies, which can be read at any time
 

@@ -19,7 +19,7 @@ from typing import Any
 from playwright.async_api import async_playwright
 from pydantic import TypeAdapter
 
-from browser_agent import nursing, processes
+from browser_agent import nursing, processes, vault
 from browser_agent.announcing import Announcer
 from browser_agent.attending import check_attended, interrupts, said_go
 from browser_agent.browser.chromium import Chromium
@@ -61,6 +61,7 @@ def keep(store: Store, run: str, options: Options | None = None, tell: Tell = la
         Misuse: it is an open run: its task is somebody else's code; or no person can attend it as `options` want it.
         NotAllowed: the run has ended for good.
         InOtherHands: a living keeper works on it.
+        SecretMissing: a secret of its arguments can't be had again. Nothing was done.
     """
     if store.leases.run(run).task_file == OPEN_TASK:
         raise Misuse(f"Run {run} was opened by other code: open it there again, with its key, and it goes on.")
@@ -85,7 +86,9 @@ class _Keeper:
     """One run being kept."""
 
     def __init__(self, store: Store, run: str, options: Options, tell: Tell) -> None:
-        self._store, self._run, self._options, self._tell_out = store, run, options, tell
+        self._store, self._run, self._options = store, run, options
+        self._tell_out: Tell = lambda event: tell(store.database.scrubber.facts(event))
+        self._secrets = vault.gather(store, run)
         self._kill_at = options.kill_at
         self._worker: ProcessId | None = None
         self._driver: ProcessId | None = None
@@ -144,7 +147,7 @@ class _Keeper:
             if previous is not None and not last and row.browser == previous.browser:
                 chromium = None  # the last attempt went on with the same one
             if chromium is not None and (not adopt or lives(row.worker) or not chromium.alive()):
-                await asyncio.to_thread(chromium.end)
+                await asyncio.to_thread(chromium.discard)
             await asyncio.to_thread(end_process, row.worker)
             await asyncio.to_thread(end_process, row.driver)
             if chromium is not None and chromium.alive():
@@ -198,7 +201,8 @@ class _Keeper:
     def _order(self) -> Message:
         options = TypeAdapter(Options).dump_python(replace(self._options, kill_at=None), mode="json")
         options["kill_at"] = str(self._kill_at) if self._kill_at else None
-        return {"store": str(self._store.path), "lease": asdict(self._lease), "options": options}
+        order = {"store": str(self._store.path), "lease": asdict(self._lease), "options": options}
+        return {**order, "secrets": self._secrets}
 
     async def _serve(self, reader: asyncio.StreamReader) -> None:
         """Answer the worker until its line ends."""

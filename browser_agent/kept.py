@@ -73,7 +73,7 @@ class KeptAttempt(Attempt):
         keep, slow_mo = self.store.artifacts.keep, self.options.slow_mo_ms
         try:
             return Acting.attached(
-                self._playwright, self._chromium.endpoint, self._old_target(), keep, slow_mo, seconds
+                self._playwright, self._chromium.endpoint, self._old_target(), keep, slow_mo, seconds, self.veil
             )
         except (TimeoutError, DeadlinePassed):
             return None

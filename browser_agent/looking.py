@@ -13,8 +13,9 @@ from datetime import datetime, timedelta
 from pydantic import TypeAdapter
 
 from browser_agent.attempt import Attempt
+from browser_agent.scrubbing import Scrubber
 from browser_agent.wire import WireReport
-from observers import Circumstances, Observation, Observer, Outcome, Site, Verdict, looks_agree, weigh
+from observers import Circumstances, Match, Observation, Observer, Outcome, Site, Verdict, looks_agree, weigh
 
 SPACING_SECONDS = 1.0
 """Two looks that are to prove an absence lie at least so far apart."""
@@ -146,9 +147,40 @@ def observe(
     """
     state = attempt.session() if fresh else None
     with attempt.acting.view(attempt.clock.now, state, attempt.recorded(gesture)) as view:
-        return tuple(
+        seen = tuple(
             observer.cannot_tell("did not look yet")
             if not fresh and (observer.counts or observer.opens)
             else observer.observe(view)
             for observer in proof
         )
+    return tuple(without_secrets(observation, attempt.store.database.scrubber) for observation in seen)
+
+
+def without_secrets(seen: Observation, scrubber: Scrubber) -> Observation:
+    """The observation as it may be stored, weighed like that from the start, so that later looks compare with it.
+
+    A value that may not be kept is left out and the reasons say so: a changed one would pass for what was proven.
+    """
+    texts, facts = scrubber.text, scrubber.facts
+    read = [(name, said) for match in (*seen.matches, *seen.candidates) for name, said in match.values.items()]
+    unfit = {name: why for name, said in read if (why := scrubber.unfit(said))}
+
+    def kept_of(match: Match) -> Match:
+        values = {name: said for name, said in match.values.items() if name not in unfit}
+        return match.model_copy(update={"values": values, "identity": texts(match.identity), "note": texts(match.note)})
+
+    evidence = [
+        kept.model_copy(update={"words": texts(kept.words), "text": facts(kept.text), "rows": facts(kept.rows)})
+        for kept in seen.evidence
+    ]
+    reasons = [texts(reason) for reason in seen.reasons]
+    reasons += [f"the value {name!r} was read, and is not kept: it holds {why}" for name, why in unfit.items()]
+    return seen.model_copy(
+        update={
+            "matches": tuple(map(kept_of, seen.matches)),
+            "candidates": tuple(map(kept_of, seen.candidates)),
+            "parts": tuple(without_secrets(part, scrubber) for part in seen.parts),
+            "evidence": tuple(evidence),
+            "reasons": tuple(reasons),
+        }
+    )

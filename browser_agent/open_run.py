@@ -67,7 +67,7 @@ class OpenAttempt(Attempt):
         super().__init__(store, lease, sites, replace(options, keep_looking_seconds=0.0, pause_before_gesture=False))
         self.here = False
         self._tell = tell
-        self._page_acting = self._acting = Acting(browser, page, store.artifacts.keep)
+        self._page_acting = self._acting = Acting(browser, page, store.artifacts.keep, self.veil)
         self.acting.fresh, self.acting.look_seconds = options.appearance.context_options, options.look_seconds
         self._guard = Guard(page, self._release)
         self._session: dict[str, Any] = {}
@@ -111,7 +111,7 @@ class OpenAttempt(Attempt):
         return self._guard.report(gesture)
 
     def tell(self, kind: str, words: str, **details: Any) -> None:
-        self._tell(Event(kind, words, self.lease.run, self.lease.attempt, details))
+        self._tell(self.store.database.scrubber.facts(Event(kind, words, self.lease.run, self.lease.attempt, details)))
 
     def pause(self, words: str) -> None:
         """Nobody asked for it: the page's owner has ways of his own to stop before a line of his code."""

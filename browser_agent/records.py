@@ -1,8 +1,9 @@
 """The tables: one SQLModel class a noun.
 
 Rows hold facts and JSON text; they decide nothing. Only `store` writes them, and every write names its fencing token
-(the attempt number and its secret). Text columns that hold JSON say so in a comment. Times are UTC; `lease_until` is
-seconds since 1970 by the database's own clock.
+(the attempt number and its secret). Text columns that hold JSON say so in a comment. What is `_said` is free text of
+people, pages and libraries, scrubbed at the store's door; a `_value` is data, and loses known secrets only. Times are
+UTC; `lease_until` is seconds since 1970 by the database's own clock.
 """
 
 from __future__ import annotations
@@ -55,6 +56,23 @@ def _word(enum: type[StrEnum], **options: Any) -> Any:
     return Field(sa_type=Word(enum), **options)
 
 
+def _said(**options: Any) -> Any:
+    return Field(sa_column_kwargs={"info": {_DOOR: "text"}}, **options)
+
+
+def _value(**options: Any) -> Any:
+    return Field(sa_column_kwargs={"info": {_DOOR: "value"}}, **options)
+
+
+_DOOR = "scrubbed as"
+
+
+def scrubbed_columns(table: type[SQLModel]) -> dict[str, str]:
+    """The columns of a table that are scrubbed on their way in: name -> "text" or "value"."""
+    columns = getattr(table, "__table__").columns  # noqa: B009  # mypy does not know it
+    return {column.name: column.info[_DOOR] for column in columns if _DOOR in column.info}
+
+
 class RunRow(SQLModel, table=True):
     """One execution of a task with its arguments; the lease on it is part of the row."""
 
@@ -70,9 +88,9 @@ class RunRow(SQLModel, table=True):
     attempt: int = 0  # the fencing token, with `token`
     token: str = ""
     lease_until: float = 0.0
-    result: str | None = None  # JSON of the task's return value
+    result: str | None = _value(default=None)  # JSON of the task's return value
     submitted_by: str | None = None  # the person, or the account of this machine, on whose authority it runs
-    ended_by: str | None = None  # in words: why the run stands where it stands
+    ended_by: str | None = _said(default=None)  # in words: why the run stands where it stands
     created: datetime = _time()
     updated: datetime = _time()
 
@@ -95,7 +113,7 @@ class AttemptRow(SQLModel, table=True):
     present: str | None = None  # the person who watches it at a terminal; None = nobody does
     began: datetime = _time()
     ended: datetime | None = _time(default=None)
-    how: str | None = None  # how it ended, in words
+    how: str | None = _said(default=None)  # how it ended, in words
 
 
 class StepRow(SQLModel, table=True):
@@ -109,13 +127,13 @@ class StepRow(SQLModel, table=True):
     seq: int
     bookmark: str  # name, version, canonical arguments and ordinal, or the caller's key
     name: str
-    words: str
-    arguments: str  # canonical JSON
+    words: str = _said()
+    arguments: str  # canonical JSON, exact: approvals are bound to it; it holds no known secret
     writes: bool
     state: StepState = _word(StepState, default=StepState.BEGUN)
     value: str | None = None  # JSON
-    raised: str | None = None  # JSON of the fact that it raised
-    marked: str | None = None  # the write that was seen while it was prepared
+    raised: str | None = _said(default=None)  # JSON of the fact that it raised
+    marked: str | None = _said(default=None)  # the write that was seen while it was prepared
     files: str | None = None  # JSON: the files in its value, each with path, size and sha256
     attempt: int  # the attempt that began it
     began: datetime = _time()
@@ -135,22 +153,22 @@ class GestureRow(SQLModel, table=True):
     attempt: int
     state: GestureState = _word(GestureState, default=GestureState.INTENT)
     kind: str
-    words: str
+    words: str = _said()
     site: str | None = None
-    sends: str | None = None
+    sends: str | None = _said(default=None)
     intent: str  # JSON: target, proof, known facts, dialogs
-    baseline: str | None = None  # JSON: a list of observations, one an observer
+    baseline: str | None = _said(default=None)  # JSON: a list of observations, one an observer
     before: str | None = None  # digest of the picture
     after: str | None = None  # digest of the picture
     target_box: str | None = None  # JSON: x, y, width, height in the before picture
-    change: str | None = None  # JSON: what changed between the two pictures
+    change: str | None = _said(default=None)  # JSON: what changed between the two pictures
     guarded: bool = False  # the keeper's gate was armed before the input
-    wire: str | None = None  # JSON: what the gate saw of its requests
+    wire: str | None = _said(default=None)  # JSON: what the gate saw of its requests
     sender_dead_at: datetime | None = _time(default=None)  # its browser and worker were seen dead
-    values: str | None = None  # JSON: what was proven
+    values: str | None = _value(default=None)  # JSON: what was proven
     count: int | None = None  # effects that the counting observers saw
-    reasons: str | None = None  # JSON: list of sentences
-    proven_by: str | None = None  # JSON: ids of observations, or a person's answer
+    reasons: str | None = _said(default=None)  # JSON: list of sentences
+    proven_by: str | None = _said(default=None)  # JSON: ids of observations, or a person's answer
     approval: str | None = None  # id of the approval that covers it
     reverse: str | None = None  # name of the step that can reverse it
     intent_at: datetime = _time()
@@ -167,7 +185,7 @@ class ReleaseRow(SQLModel, table=True):
     gesture_id: str = Field(foreign_key="gesture.id", index=True)
     attempt: int
     method: str
-    address: str  # scheme, host and path only
+    address: str = _said()  # scheme, host and path only
     at: datetime = _time()
 
 
@@ -182,7 +200,7 @@ class ObservationRow(SQLModel, table=True):
     attempt: int
     look: int  # looks at one gesture are numbered from 1
     position: int  # of the observer in the proof
-    observation: str  # JSON
+    observation: str = _said()  # JSON
     at: datetime = _time()
 
 
@@ -197,18 +215,18 @@ class QuestionRow(SQLModel, table=True):
     gesture_id: str | None = Field(default=None, foreign_key="gesture.id", index=True)
     kind: QuestionKind = _word(QuestionKind)
     state: QuestionState = _word(QuestionState, default=QuestionState.OPEN)
-    words: str
-    reasons: str = "[]"  # JSON: list of sentences
-    evidence: str = "[]"  # JSON: list of evidence
-    details: str = "{}"  # JSON: what this kind of question needs (both calls, the calls to approve ...)
-    last_confirmed: str = ""  # the last change that is known to have happened, in words
-    safe_step: str = ""  # what a person can do without risk
+    words: str = _said()
+    reasons: str = _said(default="[]")  # JSON: list of sentences
+    evidence: str = _said(default="[]")  # JSON: list of evidence
+    details: str = _value(default="{}")  # JSON: what this kind of question needs (both calls, the calls to approve ...)
+    last_confirmed: str = _said(default="")  # the last change that is known to have happened, in words
+    safe_step: str = _said(default="")  # what a person can do without risk
     earliest_safe: datetime | None = _time(default=None)  # before this an absence proves nothing
     asked_at: datetime = _time()
     answer: Answer | None = _word(Answer, default=None)
-    by: str | None = None
-    reason: str | None = None
-    values: str | None = None  # JSON
+    by: str | None = _said(default=None)
+    reason: str | None = _said(default=None)
+    values: str | None = _value(default=None)  # JSON
     override: bool = False
     ended_at: datetime | None = _time(default=None)
 
@@ -242,7 +260,7 @@ class CheckpointRow(SQLModel, table=True):
     attempt: int
     sealed: bytes = Field(sa_type=LargeBinary)
     at: datetime = _time()
-    shown: str = "{}"  # JSON: what may be shown without the key, such as a page's plain address and title
+    shown: str = _said(default="{}")  # JSON: what may be shown without the key: a page's plain address, its title
 
 
 class LoginRow(SQLModel, table=True):

@@ -34,8 +34,10 @@ def case_of(attempt: Attempt, row: GestureRow) -> Case:
     """The stored gesture as a case to look at.
 
     Raises:
-        UnknownKind: an observer of its proof is not known here.
+        UnknownKind: an observer of its proof, or a secret that its baseline shows, is not known here.
     """
+    if lost := attempt.store.database.scrubber.covered_unknown(row.baseline or ""):
+        raise UnknownKind(f"the secret {lost} isn't known here: what was there before can't be told from what is new")
     intent = json.loads(row.intent)
     proof = tuple(Observer.from_json(stored, sites=attempt.sites) for stored in intent["proof"])
     baseline = BASELINE.validate_json(row.baseline or "[]")
@@ -49,10 +51,12 @@ class Recovery:
     Args:
         attempt: the attempt that looks.
         row: the gesture as the journal holds it.
-        case: the gesture's proof; None if an observer of it is not known here.
+        case: the gesture's proof; None if it can't be looked for here.
+        because: why there is no case.
     """
 
-    def __init__(self, attempt: Attempt, row: GestureRow, case: Case | None) -> None:
+    def __init__(self, attempt: Attempt, row: GestureRow, case: Case | None, because: str = "") -> None:
+        self._because = because
         self._attempt, self._row, self._case = attempt, row, case
         self._looker = Looker(attempt, case) if case is not None else None
         self._looked: Looked | None = None
@@ -200,7 +204,7 @@ class Recovery:
 
     def _question(self) -> Asked:
         late = self._case.late_commit if self._case else None
-        reasons = self._reasons or ("no observer of its proof is known here; import the module that declares it",)
+        reasons = self._reasons or (self._because,)
         if late is None and self._case is not None and self._case.site is not None:
             reasons += (_LATE_COMMIT_HELP.format(site=self._case.site.name),)
         reasons += tuple(ended_words(self._attempt, site) for site in self._signed_out(self._looked))

@@ -7,6 +7,8 @@ of runs or browsers. What may never happen: a key is made or replaced without be
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import os
 import stat
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -33,11 +35,16 @@ class Seal:
 
     def __init__(self, key: bytes) -> None:
         self._cipher = AESGCM(key)
+        self._marks = hmac.digest(key, b"browser-agent marks", hashlib.sha256)  # never the sealing key itself
 
     def close(self, content: bytes, bound: str) -> bytes:
         """Encrypt the content, bound to a purpose in words."""
         nonce = os.urandom(_NONCE_BYTES)
         return nonce + self._cipher.encrypt(nonce, content, bound.encode())
+
+    def mark(self, text: str) -> str:
+        """64 bits of a keyed HMAC-SHA256, as hex: equal texts are known again, none is guessed without the key."""
+        return hmac.digest(self._marks, text.encode(), hashlib.sha256).hex()[:16]
 
     def open(self, sealed: bytes, bound: str) -> bytes:
         """The content. Raises `SealBroken` if key or purpose are others, or a byte was altered."""

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from browser_agent import vault
 from browser_agent.attending import own_user
 from browser_agent.records import RunRow
 from browser_agent.store import Store
@@ -28,15 +29,21 @@ def submit(store: Store, task: Task[..., Any], arguments: Mapping[str, Any], key
     Raises:
         WrongArguments: all that do not fit, together.
         InOtherHands: the key belongs to other work.
+        Misuse: an argument, or the key, holds the value of a secret in the clear.
     """
-    return store.leases.submit(
+    secrets: dict[str, str] = {}
+    stored = dump_arguments(task, parse_arguments(task, arguments), secrets)
+    vault.refuse_in_the_clear(stored, key or "")
+    row = store.leases.submit(
         task_file=str(task.file),
         task_name=task.name,
-        arguments=dump_arguments(task, parse_arguments(task, arguments)),
+        arguments=stored,
         sites=json.dumps({name: _bound(site) for name, site in task.sites.items()}),
         key=key,
         by=own_user(),
     )
+    vault.keep(store, row.id, secrets)
+    return row
 
 
 def _bound(site: Site) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import json
 import platform
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import cached_property
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -330,27 +330,35 @@ def _instead(name: str, known: Mapping[str, object]) -> str:
     return f"; did you mean {near[0]}?" if near else f"; there is {', '.join(known)}" if known else ""
 
 
-def dump_arguments(of: Task[..., Any], arguments: Mapping[str, Any]) -> str:
+def dump_arguments(
+    of: Task[..., Any], arguments: Mapping[str, Any], vault: MutableMapping[str, str] | None = None
+) -> str:
     """Parsed arguments as JSON text that `load_arguments` reads back to equal values.
 
+    Args:
+        of: the task.
+        arguments: name -> value.
+        vault: takes the values of secrets, by name; the text holds their names alone.
+
     Raises:
-        WrongArguments: one that JSON can't hold, such as a secret, which would be stored masked.
+        WrongArguments: one that JSON can't hold, such as pydantic's SecretStr, which would be stored masked, or a
+            `Secret` without a vault.
     """
     stored: dict[str, Any] = {}
     for name, value in arguments.items():
         adapter = of.parameters[name]
         try:
-            text = adapter.dump_json(value)
-            if adapter.validate_json(text) != value:
-                raise ValueError("it comes back as something else")
+            text = adapter.dump_json(value, context={"vault": vault})
+            if adapter.validate_json(text, context={"vault": vault or {}}) != value:
+                raise ValueError("it comes back as something else (a secret is of the type browser_agent.Secret)")
         except (PydanticSerializationError, ValueError) as error:
             raise WrongArguments(f"{of}: the argument {name} can't be stored: {error}.") from error
         stored[name] = json.loads(text)
     return json.dumps(stored, ensure_ascii=False)
 
 
-def load_arguments(of: Task[..., Any], text: str) -> dict[str, Any]:
-    """The arguments of a stored text.
+def load_arguments(of: Task[..., Any], text: str, vault: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The arguments of a stored text; `vault` holds the values of its secrets, by name.
 
     Raises:
         WrongArguments: the signature has changed, so that they no longer fit.
@@ -359,7 +367,7 @@ def load_arguments(of: Task[..., Any], text: str) -> dict[str, Any]:
     loaded: dict[str, Any] = {}
     for name, value in json.loads(text).items():
         try:
-            loaded[name] = of.parameters[name].validate_json(json.dumps(value))
+            loaded[name] = of.parameters[name].validate_json(json.dumps(value), context={"vault": vault or {}})
         except KeyError:
             wrong.append(f"{name}: there is no such argument any more")
         except ValidationError as error:

@@ -13,6 +13,7 @@ from textwrap import shorten
 from typing import Any
 
 from browser_agent.records import AttemptRow, CheckpointRow, GestureRow, ObservationRow, QuestionRow
+from browser_agent.secret import SECRET_TAG
 from browser_agent.states import Answer, GestureState, QuestionKind
 from browser_agent.store.inbox import ALLOWED
 
@@ -156,6 +157,8 @@ def clock(at: datetime | None) -> str:
 def compact(value: object) -> str:
     """JSON data in a line that reads well."""
     if isinstance(value, Mapping):
+        if SECRET_TAG in value:
+            return f"secret {value[SECRET_TAG]}"
         if _tagged(value):
             return compact(next(iter(value.values())))
         return ", ".join(f"{name}: {_inside(inner)}" for name, inner in value.items())

@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import socket
+import sys
 import traceback
 from dataclasses import replace
 from pathlib import Path
@@ -57,19 +58,20 @@ def main(descriptor: int) -> int:
     lease = Lease(**order["lease"])
     channel = Channel(line)
     with Store(Path(order["store"])) as store:
+        sys.excepthook = lambda kind, error, trace: print(store.database.scrubber.trace(error), file=sys.stderr, end="")
         try:
-            _attempt(store, lease, channel, _options(order["options"]))
+            _attempt(store, lease, channel, _options(order["options"]), order["secrets"])
         except Superseded:
             return 0  # another attempt owns the run; there is nothing that this one may write
         channel.close()
     return 0
 
 
-def _attempt(store: Store, lease: Lease, channel: Channel, options: Options) -> None:
+def _attempt(store: Store, lease: Lease, channel: Channel, options: Options, secrets: dict[str, str]) -> None:
     row = store.leases.run(lease.run)
     try:
         task = load(f"{row.task_file}:{row.task_name}")
-        arguments = load_arguments(task, row.arguments)
+        arguments = load_arguments(task, row.arguments, secrets)
         _bind(task, row)
     except Misuse as misuse:
         store.leases.end(lease, RunState.RAISED, ended_by=str(misuse))

@@ -4,6 +4,7 @@ This module must not know pages, verdicts or stores. It may never hold the value
 name and password in front of its host: `Evidence` drops them itself, whoever fills it.
 """
 
+import re
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Literal, Self
@@ -16,7 +17,8 @@ Box = tuple[float, float, float, float]
 
 
 def plain_address(address: str) -> str:
-    """`address` without user name, password, fragment and the values of its query (their names are kept).
+    """`address` without user name, password, fragment, path parameters (`;jsessionid=...`) and the values of its query
+    (their names are kept).
 
     Source: audit rules, "Redaction". An address that can't be read is dropped to its scheme.
     """
@@ -30,7 +32,8 @@ def plain_address(address: str) -> str:
         return f"{parts.scheme}:"
     host = parts.hostname or ""
     host = f"[{host}]" if ":" in host else host
-    return urlunsplit((parts.scheme, host + port, parts.path, names, ""))
+    path = re.sub(r";[^/]*", "", parts.path)
+    return urlunsplit((parts.scheme, host + port, path, names, ""))
 
 
 def _utc(moment: datetime) -> datetime:

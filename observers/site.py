@@ -14,6 +14,7 @@ from pydantic import GetCoreSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, core_schema
 
 from .contract import Accepted
+from .evidence import plain_address
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _NOT_IN_A_PATH = re.compile(r"[\s\\\x00-\x1f\x7f]")
@@ -46,6 +47,8 @@ class Site:
         decimal: the decimal mark of the amounts it shows, "." or ",".
         sole_user: nothing and nobody else uses this account.
         scripts: its lists need scripts to be read; False switches scripts off in every look (looks leak less).
+        shows_fields: CSS selectors of fields whose content may be seen in pictures, such as "[name=amount]"; all others
+            are covered, and passwords, cards and one-time codes always are.
         indexed_db: its session lies in IndexedDB too, so that it is kept and given back (some 3 ms a row and gesture).
 
     Raises ValueError for a name, address or mark that can't be used.
@@ -67,6 +70,7 @@ class Site:
         decimal: str = ".",
         sole_user: bool = False,
         scripts: bool = True,
+        shows_fields: Sequence[str] = (),
         indexed_db: bool = False,
     ) -> None:
         if not _NAME.fullmatch(name):
@@ -88,6 +92,7 @@ class Site:
         self.decimal = decimal
         self.sole_user = sole_user
         self.scripts = scripts
+        self.shows_fields = tuple(shows_fields)
         self.indexed_db = indexed_db
 
     def bind(self, url: str | None = None, account: str | None = None) -> None:
@@ -153,7 +158,9 @@ class Site:
 def _base(name: str, url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError(f"the address of site {name!r} must begin with http:// or https:// and a host: {url!r}")
+        raise ValueError(
+            f"the address of site {name!r} must begin with http:// or https:// and a host: {plain_address(url)!r}"
+        )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError(f"the address of site {name!r} must be without user name, password, query and fragment")
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"

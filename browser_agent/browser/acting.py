@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Dialog, Error, Page, Pl
 
 from browser_agent.browser.complaints import complaints
 from browser_agent.browser.deadline import DeadlinePassed, within
-from browser_agent.browser.evidence import NoPicture, Picture, capture
+from browser_agent.browser.evidence import NoPicture, Picture, Veil, capture
 from browser_agent.browser.held import ATTACH_SECONDS, HELPER_ADDRESS
 from browser_agent.browser.page_state import PageState, give_session_storage, read_page_state
 from browser_agent.wire import SAFE_METHODS
@@ -46,14 +46,15 @@ class Acting:
         browser: its browser, in which fresh pages are opened to look from.
         page: the page.
         keep: stores a picture and returns its digest.
+        veil: what pictures may not show.
 
     Attributes:
         fresh: options of the contexts in which fresh pages are opened, so that they appear as the acting page does.
         look_seconds: the longest that one look at one page may take.
     """
 
-    def __init__(self, browser: Browser, page: Page, keep: Keep) -> None:
-        self._keep = keep
+    def __init__(self, browser: Browser, page: Page, keep: Keep, veil: Veil | None = None) -> None:
+        self._keep, self._veil = keep, veil
         self.fresh: Mapping[str, Any] = {}
         self.look_seconds = LOOK_SECONDS
         self.browser = browser
@@ -73,6 +74,7 @@ class Acting:
         keep: Keep,
         slow_mo_ms: float = 0,
         attach_seconds: float = ATTACH_SECONDS,
+        veil: Veil | None = None,
     ) -> Acting:
         """Attach to a Chromium of our own, and find its acting page.
 
@@ -83,12 +85,13 @@ class Acting:
             keep: stores a picture and returns its digest.
             slow_mo_ms: wait that long before every call.
             attach_seconds: how long attaching may take.
+            veil: what pictures may not show.
 
         Raises:
             TimeoutError, DeadlinePassed: a page of the browser hangs, so that nothing can attach.
         """
         browser = playwright.chromium.connect_over_cdp(endpoint, timeout=attach_seconds * 1000, slow_mo=slow_mo_ms)
-        return cls(browser, _find(browser.contexts[0], target), keep)
+        return cls(browser, _find(browser.contexts[0], target), keep, veil)
 
     @property
     def target(self) -> str | None:
@@ -143,7 +146,7 @@ class Acting:
 
     def picture(self) -> Picture | NoPicture:
         """A picture of the page as it stands, or the reason why there is none. Never raises."""
-        return NoPicture("the page is gone") if self.lost else capture(self.page, PICTURE_SECONDS, self._keep_webp)
+        return NoPicture("the page is gone") if self.lost else self._capture(self.page)
 
     def texts(self) -> list[str]:
         """What the page says against the last gesture; empty if it does not answer."""
@@ -207,8 +210,11 @@ class Acting:
 
     def shoot(self, page: Page) -> str | None:
         """A picture of any page of the browser, kept; its digest, or None if there is none. Never raises."""
-        taken = capture(page, PICTURE_SECONDS, self._keep_webp)
+        taken = self._capture(page)
         return taken.kept if isinstance(taken, Picture) else None
+
+    def _capture(self, page: Page) -> Picture | NoPicture:
+        return capture(page, PICTURE_SECONDS, self._keep_webp, self._veil)
 
     def _keep_webp(self, content: bytes) -> str:
         return self._keep(content, "image/webp")

@@ -29,6 +29,7 @@ from pydantic.dataclasses import dataclass
 from browser_agent import processes
 from browser_agent.appearance import AS_IT_IS, Appearance
 from browser_agent.processes import ProcessId
+from browser_agent.sealing import KEY_VARIABLE
 
 ENVIRONMENT_NAME = "BROWSER_AGENT_CHROMIUM"
 
@@ -222,6 +223,11 @@ class Chromium:
         _remove_socket_folder(self.profile)
         return ended
 
+    def discard(self) -> None:
+        """`end`, and remove its profile: cache and history hold what was typed, in the clear. Raises StillAlive."""
+        self.end()
+        shutil.rmtree(self.profile, ignore_errors=True)
+
 
 def _remove_socket_folder(profile: Path) -> None:
     """The folder of its socket lies outside of the profile; Chromium removes it at a clean end only."""
@@ -294,7 +300,7 @@ def _spawn(program: Path, arguments: Sequence[str], stderr: Path, environment: M
     return os.posix_spawn(
         program,
         [str(program), *arguments],
-        environment,
+        {name: value for name, value in environment.items() if name != KEY_VARIABLE},
         setsid=True,
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

@@ -1,13 +1,14 @@
-"""A picture of a page, taken without touching the page, with its secrets covered before anything is kept.
+"""A picture of a page, taken without touching the page, with what may not be seen covered before anything is kept.
 
 A picture is optional, the verdict isn't: every way of failing ends as `NoPicture` with its reason, inside one deadline.
 The ladder: Chromium's own capture, then Playwright's, then no picture.
-The page isn't changed for it. Where the secret fields stand is read before and after the capture and painted over in
-memory; a field that can't be placed covers its whole frame, and if the page can't tell at all there is no picture.
+The page isn't changed for it. What is to be covered is placed before the capture (see `covering`) and painted over in
+memory. Whether the page stood still meanwhile is looked at before and after; if that can't be shown, or the page does
+not answer, there is no picture. A frame that doesn't answer is covered as a whole.
 
-Not covered: a secret that the page shows as plain text, and fields in a closed shadow root of a plain element.
+Not covered: text in images, and a secret that nobody declared and that looks like nothing.
 
-What may never happen: an exception out of `capture`; an uncovered password, card or one-time code handed to `keep`.
+What may never happen: an exception out of `capture`; an uncovered control, card number or known secret in what is kept.
 """
 
 from __future__ import annotations
@@ -15,56 +16,74 @@ from __future__ import annotations
 import base64
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass as plain_dataclass
 from dataclasses import field
-from typing import Any, TypeVar
+from typing import Any
 
-from playwright.sync_api import Error, Frame, Page
+from playwright.sync_api import CDPSession, Error, Frame, Page
 from pydantic.dataclasses import dataclass
 
 from browser_agent.browser import pictures
+from browser_agent.browser.covering import Found, Rect, find
 from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.browser.pictures import Box
+from browser_agent.scrubbing import Scrubber
 
-T = TypeVar("T")
-
-SECRET_FIELDS = (
-    "input[type=password]",
-    "[autocomplete*='password' i]",
-    "[autocomplete*='cc-' i]",
-    "[autocomplete*='one-time-code' i]",
-    # A field whose password is shown is a text field; its name still says what it is.
-    *(
-        f"input[{attribute}*='{word}' i]"
-        for attribute in ("name", "id", "aria-label", "placeholder")
-        for word in ("passw", "passphrase", "secret", "cardnumber", "card-number", "card_number", "card number")
-    ),
-    *(
-        f"input[{attribute}*='{word}' i]"
-        for attribute in ("name", "id")
-        for word in ("cvc", "cvv", "csc", "otp", "totp")
-    ),
+NEVER_SHOWN = "input[type=password], " + ", ".join(
+    f"[autocomplete*='{word}' i]" for word in ("password", "cc-", "one-time-code")
 )
-_MARGIN = 4  # pixels around a field: focus ring and shadow
+"""Fields that are covered even where the site says that they may be seen."""
+_MARGIN = 3  # pixels around a box: its edge is drawn softly
 _MOST_TRIES = 3
 
-# Rectangles in CSS pixels of the frame's own viewport. A custom element without an open shadow root may hold anything.
-_PLACES = """
-selector => {
+# How the page stands: a number that changes with its text and with where its fields are, and the fields that may be
+# seen, as rectangles in CSS pixels of the frame's own viewport.
+_STANCE = """
+([shown, never]) => {
+  let print = 5381;
+  const note = (text) => { for (let at = 0; at < text.length; at++) print = (print * 33 ^ text.charCodeAt(at)) | 0; };
+  const box = (element) => {
+    const r = element.getBoundingClientRect();
+    return [r.left, r.top, r.right, r.bottom];
+  };
   const boxes = [];
-  const box = element => { const r = element.getBoundingClientRect(); boxes.push([r.left, r.top, r.right, r.bottom]); };
-  const walk = tree => {
-    tree.querySelectorAll(selector).forEach(box);
-    for (const element of tree.querySelectorAll('*')) {
-      if (element.shadowRoot) walk(element.shadowRoot);
-      else if (element.localName.includes('-') && !element.childElementCount && customElements.get(element.localName))
-        box(element);
-    }
+  const walk = (tree) => {
+    note((tree.documentElement ?? tree).textContent ?? "");
+    const fields = "input, textarea, select, output, canvas, video, iframe, [contenteditable]";
+    for (const field of tree.querySelectorAll(fields)) note(box(field).join());
+    for (const field of shown ? tree.querySelectorAll(shown) : [])
+      if (!field.matches(never)) { boxes.push(box(field)); note(String(field.value ?? "")); }
+    for (const element of tree.querySelectorAll("*")) if (element.shadowRoot) walk(element.shadowRoot);
   };
   walk(document);
-  const view = window.visualViewport;
-  return {boxes: boxes.filter(([l, t, r, b]) => r > l && b > t), width: innerWidth, height: innerHeight,
-          zoom: view ? view.scale : 1};
+  note([scrollX, scrollY].join());
+  const inner = document.documentElement.clientWidth;
+  return {print, boxes, inner, width: innerWidth, height: innerHeight, zoom: window.visualViewport?.scale ?? 1};
+}
+"""
+
+# Where parts of texts stand. Every text node that reads the same has the same parts.
+_PARTS = """
+wanted => {
+  const found = {};
+  const walk = (tree) => {
+    const texts = document.createTreeWalker(tree, NodeFilter.SHOW_TEXT);
+    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+      const parts = Object.hasOwn(wanted, node.data) ? wanted[node.data] : [];
+      if (!parts.length) continue;
+      const rects = parts.flatMap(([start, end]) => {
+        const range = document.createRange();
+        range.setStart(node, start);
+        range.setEnd(node, end);
+        return [...range.getClientRects()].map((r) => [r.left, r.top, r.right, r.bottom]);
+      });
+      if (rects.length) (found[node.data] ??= []).push(rects);
+    }
+    for (const element of tree.querySelectorAll("*")) if (element.shadowRoot) walk(element.shadowRoot);
+  };
+  walk(document);
+  return found;
 }
 """
 
@@ -91,9 +110,9 @@ class NoPicture:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the secrets of a page stand, in CSS pixels of its viewport."""
+    """Where something stands that may not be seen, in CSS pixels of the page's viewport."""
 
-    boxes: tuple[tuple[float, float, float, float], ...]
+    boxes: tuple[Rect, ...]
     width: float
     height: float
     zoom: float
@@ -112,25 +131,36 @@ class Unsafe(Exception):
     """It can't be shown that the secrets would be covered."""
 
 
+@plain_dataclass(frozen=True)
+class Veil:
+    """What pictures may not show: what the scrubber finds in a text, and every control but those that are `shown`.
+
+    `shown` = CSS selectors of fields that may be seen, such as `[name=amount]`.
+    """
+
+    scrubber: Scrubber = field(default_factory=Scrubber)
+    shown: tuple[str, ...] = ()
+
+
 def capture(
-    page: Page, deadline_seconds: float, keep: Callable[[bytes], str], *, secret: Sequence[str] = ()
+    page: Page, deadline_seconds: float, keep: Callable[[bytes], str], veil: Veil | None = None
 ) -> Picture | NoPicture:
-    """Take the page's viewport, cover its secrets, keep it as WebP. Never raises.
+    """Take the page's viewport, cover what may not be seen, keep it as WebP. Never raises.
 
     Args:
         page: stays as it is.
         deadline_seconds: for everything that the page is asked.
         keep: stores the bytes and names them; what it raises becomes the reason for there being no picture.
-        secret: CSS selectors of further fields to cover.
+        veil: what may not be seen.
     """
-    taken = shoot(page, deadline_seconds, secret=secret)
+    taken = shoot(page, deadline_seconds, veil)
     return taken if isinstance(taken, NoPicture) else develop(taken, keep)
 
 
-def shoot(page: Page, deadline_seconds: float, *, secret: Sequence[str] = ()) -> Shot | NoPicture:
+def shoot(page: Page, deadline_seconds: float, veil: Veil | None = None) -> Shot | NoPicture:
     """The half of `capture` that needs the page, and its thread. Never raises."""
     try:
-        return _shoot(page, time.monotonic() + deadline_seconds, ", ".join((*SECRET_FIELDS, *secret)))
+        return _Camera(page, time.monotonic() + deadline_seconds, veil or Veil()).shoot()
     except Exception as error:  # whatever a browser can come up with: no picture is worth a gesture's settlement
         return NoPicture(_reason(error))
 
@@ -155,60 +185,91 @@ def develop(shot: Shot, keep: Callable[[bytes], str]) -> Picture | NoPicture:
         return NoPicture(_reason(error))
 
 
-def _shoot(page: Page, deadline: float, selector: str) -> Shot:
-    """Places, picture, places again: only what stood still in between is known to be covered."""
-    for _ in range(_MOST_TRIES):
-        before = _read_places(page, deadline, selector)
-        raw, how = _take(page, deadline)
-        if _read_places(page, deadline, selector) == before:
-            return Shot(raw, before, how)
-    raise Unsafe("the page moved while it was photographed, so its secrets can't be placed")
+class _Camera:
+    """One picture being taken, inside one deadline."""
 
+    def __init__(self, page: Page, deadline: float, veil: Veil) -> None:
+        self._page, self._deadline, self._veil = page, deadline, veil
+        self._selectors = [", ".join(veil.shown), NEVER_SHOWN]
 
-def _take(page: Page, deadline: float) -> tuple[bytes, str]:
-    try:
-        return _by_chromium(page, _share(deadline)), "chromium"
-    except (Error, DeadlinePassed):
-        left = _left(deadline)
-        raw = within(left, lambda: page.screenshot(timeout=left * 1000, animations="allow", caret="initial"))
-        return raw, "playwright"
+    def shoot(self) -> Shot:
+        """How it stands, places, picture, how it stands: only what stood still in between is known to be covered."""
+        session = within(self._left(), lambda: self._page.context.new_cdp_session(self._page))
+        for _ in range(_MOST_TRIES):
+            stance = self._stance()
+            places, twice = self._places(session, stance)
+            raw, how = self._take(session)
+            still = self._stance() == stance
+            if still and (not twice or self._places(session, stance)[0] == places):
+                within(self._left(), session.detach)
+                return Shot(raw, places, how)
+        raise Unsafe("the page moved while it was photographed, so its secrets can't be placed")
 
+    def _stance(self) -> dict[str, Any]:
+        """The page's own, and that of its frames; a frame that doesn't answer is known by where it stands."""
+        stance = self._ask(self._page.main_frame)
+        frames = [frame for frame in self._page.frames if frame is not self._page.main_frame]
+        asked = [self._asked(frame) for frame in frames]
+        return {**stance, "frames": [each for each in asked if each is not None]}
 
-def _by_chromium(page: Page, deadline: float) -> bytes:
-    """Chromium's own capture waits neither for web fonts nor for scripts. PNG: JPEG smears a secret past its box."""
-    session = within(_left(deadline), lambda: page.context.new_cdp_session(page))
-    wanted = {"format": "png", "optimizeForSpeed": True}
-    answer = within(_left(deadline), lambda: session.send("Page.captureScreenshot", wanted))
-    within(_left(deadline), session.detach)
-    return base64.b64decode(answer["data"])
+    def _asked(self, frame: Frame) -> Any:
+        try:
+            return self._ask(frame)["print"]
+        except (Error, DeadlinePassed):
+            return None if frame.is_detached() else self._around(frame)
 
+    def _ask(self, frame: Frame) -> dict[str, Any]:
+        return within(self._share(), lambda: frame.evaluate(_STANCE, self._selectors))
 
-def _read_places(page: Page, deadline: float, selector: str) -> Places:
-    main = _ask(page.main_frame, deadline, selector)
-    boxes = [*main["boxes"]]
-    for frame in page.frames:
-        if frame is not page.main_frame and _may_hold_secrets(frame, deadline, selector):
-            boxes.extend(_around(frame, deadline))
-    return Places(tuple(tuple(box) for box in boxes), main["width"], main["height"], main["zoom"])
+    def _around(self, frame: Frame) -> Rect:
+        """The whole frame, as it stands in the page's viewport; nothing if it isn't shown."""
+        element = within(self._left(), frame.frame_element)
+        box = within(self._left(), element.bounding_box)
+        return (0, 0, 0, 0) if box is None else (box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"])
 
+    def _places(self, session: CDPSession, stance: dict[str, Any]) -> tuple[Places, bool]:
+        """What is to be covered, and whether it must be read again after the picture."""
+        styles = {"computedStyles": ["visibility"]}
+        snapshot = within(self._share(), lambda: session.send("DOMSnapshot.captureSnapshot", styles))
+        found = find(snapshot, self._veil.scrubber, stance["inner"], [tuple(box) for box in stance["boxes"]])
+        silent = [tuple(each) for each in stance["frames"] if not isinstance(each, int)]
+        boxes = [*found.boxes, *self._parts(found), *silent]
+        places = Places(tuple(boxes), stance["width"], stance["height"], stance["zoom"])
+        return places, found.shy
 
-def _ask(frame: Frame, deadline: float, selector: str) -> dict[str, Any]:
-    return within(_left(_share(deadline)), lambda: frame.evaluate(_PLACES, selector))
+    def _parts(self, found: Found) -> Iterator[Rect]:
+        """Parts of texts as exactly as the page can tell; where it doesn't know as many texts, the whole of them."""
+        if not found.texts:
+            return
+        exact: dict[str, list[list[Rect]]] = within(
+            self._share(), lambda: self._page.main_frame.evaluate(_PARTS, found.texts)
+        )
+        for text, whole in found.whole.items():
+            known = exact.get(text, [])
+            chosen = known if len(known) >= len(whole) else whole.values()
+            yield from ((left, top, right, bottom) for boxes in chosen for left, top, right, bottom in boxes)
 
+    def _take(self, session: CDPSession) -> tuple[bytes, str]:
+        """Chromium's own waits neither for web fonts nor for scripts. PNG: JPEG smears a secret past its box."""
+        try:
+            wanted = {"format": "png", "optimizeForSpeed": True}
+            answer = within(self._share(), lambda: session.send("Page.captureScreenshot", wanted))
+            return base64.b64decode(answer["data"]), "chromium"
+        except (Error, DeadlinePassed):
+            left = self._left()
+            page = self._page
+            raw = within(left, lambda: page.screenshot(timeout=left * 1000, animations="allow", caret="initial"))
+            return raw, "playwright"
 
-def _may_hold_secrets(frame: Frame, deadline: float, selector: str) -> bool:
-    """A frame that doesn't answer may."""
-    try:
-        return bool(_ask(frame, deadline, selector)["boxes"])
-    except (Error, DeadlinePassed):
-        return not frame.is_detached()
+    def _left(self) -> float:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise DeadlinePassed("the time for a picture was over")
+        return left
 
-
-def _around(frame: Frame, deadline: float) -> list[tuple[float, float, float, float]]:
-    """The whole frame, as it stands in the page's viewport; nothing if it isn't shown."""
-    element = within(_left(deadline), frame.frame_element)
-    box = within(_left(deadline), element.bounding_box)
-    return [] if box is None else [(box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"])]
+    def _share(self) -> float:
+        """Half of what is left, so that the next rung has its chance."""
+        return self._left() / 2
 
 
 def _in_pixels(places: Places, width: int, height: int) -> list[Box]:
@@ -226,18 +287,6 @@ def _in_pixels(places: Places, width: int, height: int) -> list[Box]:
         for left, top, right, bottom in places.boxes
     )
     return [box for box in boxes if box.left < box.right and box.top < box.bottom]
-
-
-def _left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise DeadlinePassed("the time for a picture was over")
-    return left
-
-
-def _share(deadline: float) -> float:
-    """Half of what is left, so that the next rung has its chance."""
-    return time.monotonic() + _left(deadline) / 2
 
 
 def _reason(error: Exception) -> str:

@@ -18,7 +18,7 @@ MOST_BYTES = 30_000_000
 _NOISE = 24  # of 255: what WebP's loss may change in a pixel that was the same
 _FLAT = 8  # of 255
 _INK = (214, 0, 110)
-_COVER = (40, 40, 40)
+_COVER, _EDGE = (214, 218, 222), (168, 174, 180)
 
 
 class NotAPicture(ValueError):
@@ -78,7 +78,8 @@ def cover(image: Image.Image, boxes: Iterable[Box]) -> Image.Image:
     covered = image.copy()
     draw = ImageDraw.Draw(covered)
     for box in boxes:
-        draw.rectangle((box.left, box.top, max(box.left, box.right - 1), max(box.top, box.bottom - 1)), fill=_COVER)
+        right, bottom = max(box.left, box.right - 1), max(box.top, box.bottom - 1)
+        draw.rectangle((box.left, box.top, right, bottom), fill=_COVER, outline=_EDGE)
     return covered
 
 

@@ -6,6 +6,7 @@ document on stdout with `--json`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import Annotated
@@ -15,6 +16,7 @@ import typer
 from browser_agent.cli import answering, configuring, reading, reversing, running, signing, trying
 from browser_agent.cli.exits import WORDS, Exit
 from browser_agent.cli.opening import told
+from browser_agent.scrubbing import Scrubber
 
 _EXITS = "  \n".join(f"{code.value}  {words}" for code, words in WORDS.items())
 
@@ -60,4 +62,8 @@ app.add_typer(audit, name="audit")
 
 def main() -> None:
     """The entry of the installed command."""
-    app()
+    try:
+        app()
+    except Exception as error:  # not foreseen: told in full, but for what a page was given
+        sys.stderr.write(Scrubber().trace(error))
+        sys.exit(1)

@@ -17,6 +17,7 @@ from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse, UnknownName
 from browser_agent.logs import start_log
 from browser_agent.records import RunRow
+from browser_agent.scrubbing import Scrubber
 from browser_agent.store import Store
 
 P = ParamSpec("P")
@@ -119,10 +120,11 @@ def told(command: Callable[P, Exit]) -> Callable[P, None]:
 
 
 def _tell(screen: Screen, error: Exception) -> None:
+    words = Scrubber().text(str(error))
     if screen.as_json:
-        screen.document({"error": str(error), "kind": type(error).__name__})
+        screen.document({"error": words, "kind": type(error).__name__})
     else:
-        screen.complain(error)
+        screen.complain(words)
 
 
 def named_values(pairs: list[str], what: str) -> dict[str, Any]:

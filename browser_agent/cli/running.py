@@ -73,7 +73,10 @@ def run(
         str, typer.Argument(metavar="FILE[:TASK]", help="The task's file, and its name if there are several.")
     ],
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="name=value ...", help="The task's arguments.")
+        list[str] | None,
+        typer.Argument(
+            metavar="name=value ...", help="The task's arguments; a secret by its source: env:NAME, @FILE or prompt."
+        ),
     ] = None,
     *,
     site: Annotated[list[str] | None, typer.Option("--site", metavar="NAME=URL", help="Where a site is.")] = None,

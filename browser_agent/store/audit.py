@@ -2,7 +2,8 @@
 
 The chain covers the exact bytes that are stored: hash = sha256(tag, previous hash, body). It detects a changed, removed
 or inserted line; it does not detect a cut tail or a full rewrite by whoever can write the file. A line names tool,
-site, account, target, attempt, step, gesture and how it ended; it never holds a secret or a picture, only digests.
+site, account, target, attempt, step, gesture and how it ended; it is scrubbed like every text, and it holds no
+picture, only digests.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from sqlmodel import Session, col, select
 
 from browser_agent.clock import Clock
 from browser_agent.records import AuditRow
+from browser_agent.store.database import scrubber_of
 
 _TAG = b"browser-agent audit 1\n"
 START = "0" * 64
@@ -57,6 +59,7 @@ def append(session: Session, clock: Clock, kind: str, run: str | None = None, /,
     """
     last = session.exec(select(AuditRow.hash).order_by(col(AuditRow.seq).desc()).limit(1)).first()
     prev = last or START
+    facts = scrubber_of(session).facts(facts)
     body = _canonical(
         {
             "kind": kind,

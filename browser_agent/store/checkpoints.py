@@ -40,6 +40,18 @@ class Checkpoints:
         """Whether there is a key, so that states are kept at all."""
         return self._seal is not None
 
+    def begin(self, run: str, purpose: str, state: dict[str, Any]) -> bool:
+        """Keep the state of a run that nobody owns yet, unless there is one of that purpose; False if none was kept."""
+        if self._seal is None:
+            return False
+        content = self._seal.close(json.dumps(state).encode(), _bound(run, purpose))
+        with self._database.write() as session:
+            if session.get(CheckpointRow, (run, purpose)) is not None:
+                return False
+            session.add(CheckpointRow(run_id=run, purpose=purpose, attempt=0, sealed=content, at=self._clock.now()))
+            audit.append(session, self._clock, "checkpoint", run, attempt=0, purpose=purpose)
+        return True
+
     def keep(self, lease: Lease, **states: tuple[Mapping[str, Any], Mapping[str, Any]]) -> bool:
         """Keep states in place of the last ones of their purposes, in one transaction; False if there is no key.
 

@@ -2,7 +2,8 @@
 
 Writers use `write()`: `BEGIN IMMEDIATE`, so that what was read inside is still true when the write lands. WAL and full
 sync (SQLite documentation, "PRAGMA synchronous"): a committed row survives a power cut. Knows nothing of what the rows
-mean. A store of a newer schema is never touched.
+mean. A store of a newer schema is never touched. What was said in free text is scrubbed here on its way in, whoever
+writes it: no row is written past it but by a statement of one's own (see `scrubber_of`).
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ import psutil
 from sqlalchemy import Engine, create_engine, event, text
 from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import NullPool
-from sqlmodel import Session
+from sqlmodel import Session, SQLModel
 
 from browser_agent.errors import StoreUnusable
+from browser_agent.records import scrubbed_columns
+from browser_agent.scrubbing import Scrubber
 
 SCHEMA = "0004"
 """The newest migration; a test keeps it equal to the last file in `migrations/versions`."""
@@ -42,9 +45,13 @@ class Database:
 
     Raises:
         StoreUnusable: not a database, a newer schema, a network file system, a folder that cannot be written.
+
+    Attributes:
+        scrubber: what every free text passes on its way in.
     """
 
     def __init__(self, path: Path) -> None:
+        self.scrubber = Scrubber()
         self.path = path.expanduser().absolute()
         _refuse_network_file_system(self.path)
         try:
@@ -59,6 +66,8 @@ class Database:
     def write(self) -> Iterator[Session]:
         """A transaction that holds the write lock from its first line; commits at the end, or rolls all of it back."""
         with _explained(self.path), Session(self.engine, expire_on_commit=False) as session:
+            session.info[_SCRUBBER] = self.scrubber
+            event.listen(session, "before_flush", _scrub)
             session.connection(execution_options={"begin": "BEGIN IMMEDIATE"})
             yield session
             session.commit()
@@ -97,6 +106,32 @@ class Database:
                 return None
             row = connection.execute(text("SELECT version_num FROM alembic_version")).first()
             return None if row is None else str(row[0])
+
+
+def scrubber_of(session: Session) -> Scrubber:
+    """The scrubber of a write transaction, for what is written by a statement or as bytes."""
+    scrubber: Scrubber = session.info[_SCRUBBER]
+    return scrubber
+
+
+_SCRUBBER = "scrubber"
+
+
+def scrubbed(session: Session, table: type[SQLModel], changes: dict[str, Any]) -> dict[str, Any]:
+    """Columns of a table as they may be written."""
+    scrubber, doors = scrubber_of(session), scrubbed_columns(table)
+    rules = {"text": scrubber.stored, "value": scrubber.value}
+    return {
+        name: rules[doors[name]](said) if name in doors and said is not None else said for name, said in changes.items()
+    }
+
+
+def _scrub(session: Session, *_: object) -> None:
+    for row in (*session.new, *session.dirty):
+        columns = {name: getattr(row, name) for name in scrubbed_columns(type(row))}
+        for name, said in scrubbed(session, type(row), columns).items():
+            if said != columns[name]:
+                setattr(row, name, said)
 
 
 def _engine(path: Path) -> Engine:

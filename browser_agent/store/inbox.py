@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -29,7 +29,7 @@ from browser_agent.states import (
 )
 from browser_agent.store import approvals, audit
 from browser_agent.store.approvals import Consent
-from browser_agent.store.database import Database
+from browser_agent.store.database import Database, scrubber_of
 from browser_agent.store.journal import Journal
 from browser_agent.store.leases import Lease, fence
 
@@ -85,6 +85,8 @@ class Inbox:
         """Put a question, once; its gesture, if any, becomes `asked` in the same transaction."""
         with self._database.write() as session:
             fence(session, lease)
+            words = scrubber_of(session).facts(asked)  # as it will stand there, so that it is known again
+            asked = replace(words, details=asked.details)  # what an answer is bound to stays exact
             known = self._same(session, lease.run, asked)
             if known is not None:
                 return known

@@ -15,7 +15,7 @@ from typing import Any
 from sqlmodel import Session, col, func, select
 
 from browser_agent.clock import Clock, new_id
-from browser_agent.errors import NotAllowed, Superseded, UnknownName
+from browser_agent.errors import NotAllowed, Superseded, UnknownName, WrongTask
 from browser_agent.records import AttemptRow, GestureRow, ObservationRow, ReleaseRow, RunRow, StepRow
 from browser_agent.states import GESTURE_ARROWS, STEP_ARROWS, GestureState, StepState, check_arrow
 from browser_agent.store import approvals, audit
@@ -25,6 +25,7 @@ from browser_agent.store.leases import MARGIN_SECONDS, Lease, fence
 RELEASE_SECONDS = 6.0
 """The lease must outlast the closing of pooled connections between the fence at the wire and the request's leaving."""
 _MAY_SEND = (GestureState.DISPATCHING, GestureState.IN_DOUBT)
+_READ_BACK = ("proof", "known", "needs")
 _SETTLED = frozenset(state for state, arrows in GESTURE_ARROWS.items() if not arrows)
 
 
@@ -93,7 +94,15 @@ class Journal:
     # steps
 
     def begin_step(self, lease: Lease, called: Called) -> StepRow:
-        """Write a step down at the end of the journal, or hand back the one that has the bookmark."""
+        """Write a step down at the end of the journal, or hand back the one that has the bookmark.
+
+        Raises:
+            Superseded: another attempt owns the run.
+            WrongTask: an argument or the caller's key for it holds a known secret in the clear.
+        """
+        for what, text in (("key", called.bookmark), ("argument", called.arguments)):
+            if held := self._database.scrubber.known_in(text):
+                raise WrongTask(f"A {what} of step {called.name} holds {held} in the clear: hand on the Secret itself.")
         with self._database.write() as session:
             fence(session, lease)
             asked = select(StepRow).where(StepRow.run_id == lease.run, StepRow.bookmark == called.bookmark)
@@ -130,10 +139,13 @@ class Journal:
         Raises:
             Superseded: another attempt owns the run.
             NotAllowed: no such arrow.
+            WrongTask: the value holds a known secret, so it can't be stored.
         """
         with self._database.write() as session:
             fence(session, lease)
             row = session.get_one(StepRow, step)
+            if state is StepState.FINISHED and (held := self._database.scrubber.known_in(text)):
+                raise WrongTask(f"The value of step {row.name} holds {held}: a value is stored, so return another.")
             check_arrow(STEP_ARROWS, row.state, state)
             row.state = state
             row.ended = self._clock.now()  # kept when it is opened again: what was settled before belongs to that go
@@ -154,7 +166,12 @@ class Journal:
     # gestures
 
     def intend(self, lease: Lease, step: StepRow, number: int, intent: Intent) -> GestureRow:
-        """Write a gesture down before anything of it reaches the browser."""
+        """Write a gesture down before anything of it reaches the browser.
+
+        Raises:
+            WrongTask: its proof or its known facts hold a known secret: they are stored, and looked for by another
+                process.
+        """
         row = GestureRow(
             id=new_id("g"),
             run_id=lease.run,
@@ -165,7 +182,7 @@ class Journal:
             words=intent.words,
             site=intent.site,
             sends=intent.sends,
-            intent=intent.intent,
+            intent=self._storable(intent),
             baseline=intent.baseline,
             before=intent.before,
             target_box=intent.target_box,
@@ -317,6 +334,14 @@ class Journal:
             said = [_summary(row) for row in rows]
             self._tell(session, lease, "look", gesture=gesture, look=look, observations=said)
             return look, [row.id for row in rows]
+
+    def _storable(self, intent: Intent) -> str:
+        """The intent's JSON: words are scrubbed, what recovery reads back stays as it is or is refused."""
+        scrubber, stored = self._database.scrubber, json.loads(intent.intent)
+        for name in _READ_BACK:
+            if held := scrubber.known_in(json.dumps(stored.get(name))):
+                raise WrongTask(f"The {name} of “{scrubber.text(intent.words)}” holds {held}, and would be stored.")
+        return json.dumps({name: fact if name in _READ_BACK else scrubber.facts(fact) for name, fact in stored.items()})
 
     def _moved(
         self, session: Session, lease: Lease, gesture: str, state: GestureState, by: str | None = None, **facts: Any

@@ -20,7 +20,7 @@ from browser_agent.errors import InOtherHands, Superseded, UnknownName
 from browser_agent.records import AttemptRow, RunRow
 from browser_agent.states import RUN_ARROWS, RunState, check_arrow
 from browser_agent.store import audit
-from browser_agent.store.database import Database
+from browser_agent.store.database import Database, scrubbed
 
 LEASE_SECONDS = 30.0
 MARGIN_SECONDS = 12.0
@@ -46,7 +46,7 @@ def fence(session: Session, lease: Lease, **changes: Any) -> None:
         update(RunRow)
         .where(col(RunRow.id) == lease.run, col(RunRow.attempt) == lease.attempt, col(RunRow.token) == lease.token)
         .where(col(RunRow.state) == RunState.RUNNING)
-        .values(**(changes or {"attempt": lease.attempt}))
+        .values(**(scrubbed(session, RunRow, changes) or {"attempt": lease.attempt}))
     )
     assert isinstance(done, CursorResult)
     if done.rowcount != 1:

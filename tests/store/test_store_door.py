@@ -1,0 +1,111 @@
+"""What was said is scrubbed at the store's door, whoever writes it; what a resume goes on with is refused instead."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from browser_agent.errors import WrongTask
+from browser_agent.records import scrubbed_columns
+from browser_agent.secret import Secret
+from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
+from browser_agent.store import Asked, Called, Intent, Said, Store
+
+_FREE = ("words", "reason", "reasons", "ended_by", "how", "raised", "evidence", "observation", "address")
+PLANTED = "xyzzy-planted-7"
+CARD = "4012 8888 8888 1881"
+SAID = f"{PLANTED} and {CARD} at https://h.example/a?k=v"
+
+
+@pytest.fixture(autouse=True)
+def planted():
+    Secret(PLANTED, "env:DOOR")
+
+
+def everything(store: Store) -> str:
+    files = [store.path, *store.path.parent.glob(f"{store.path.name}*")]
+    return b"".join(path.read_bytes() for path in files).decode(errors="replace")
+
+
+def test_what_is_said_about_a_run_a_step_a_gesture_and_a_question_is_scrubbed(store: Store):
+    run = store.leases.submit(task_file="t.py", task_name="t", arguments="{}", sites="{}").id
+    lease = store.leases.claim(run, keeper="{}", keeper_dead=False)
+    step = store.journal.begin_step(lease, Called("post#0", "post", SAID, "{}", True))
+    intent = {"words": SAID, "target": {"selector": SAID}, "proof": [], "known": {}}
+    row = store.journal.intend(lease, step, 1, Intent("click", SAID, json.dumps(intent), sends=f"POST /{PLANTED}"))
+    store.journal.dispatch(lease, row.id, guarded=True)
+    store.journal.release(lease, row.id, "POST", f"https://ann:{PLANTED}@h.example/a?b={PLANTED}")
+    said = {
+        "observer": SAID,
+        "sight": "seen",
+        "reasons": [SAID],
+        "evidence": [{"text": SAID, "rows": [{"Card": CARD}]}],
+    }
+    store.journal.observe(lease, row.id, [json.dumps(said)])
+    store.journal.move(lease, row.id, GestureState.IN_DOUBT)
+    store.journal.move(lease, row.id, GestureState.UNKNOWN, reasons=json.dumps([SAID]))
+    asked = Asked(
+        QuestionKind.OUTCOME, SAID, (SAID,), ({"text": SAID},), {"asked": PLANTED}, SAID, SAID, gesture=row.id
+    )
+    question = store.inbox.ask(lease, asked)
+    assert store.inbox.ask(lease, asked).id == question.id  # it is known again as it stands there
+    store.inbox.answer(question.id, Said(Answer.HAPPENED, "Ann", SAID, {"number": f"1 {PLANTED}"}))
+    store.journal.end_step(lease, step.id, StepState.RAISED, json.dumps({"fact": "Refused", "words": SAID}))
+    store.leases.end_attempt(lease, SAID)
+    store.leases.end(lease, RunState.RAISED, ended_by=SAID, result=json.dumps(SAID))
+    kept = everything(store)
+    assert PLANTED not in kept and "[secret env:DOOR]" in kept and "h.example/a?k" in kept
+    assert kept.count(CARD) == kept.count('"[secret env:DOOR] and 4012')  # a result is data: it loses the secret alone
+    assert store.verify().broken == ()
+
+
+@pytest.mark.parametrize("part", ["proof", "known"])
+def test_a_proof_that_holds_a_secret_is_refused_before_anything_is_written(store: Store, part: str):
+    run = store.leases.submit(task_file="t.py", task_name="t", arguments="{}", sites="{}").id
+    lease = store.leases.claim(run, keeper="{}", keeper_dead=False)
+    step = store.journal.begin_step(lease, Called("post#0", "post", "post()", "{}", True))
+    intent = {"words": "post", "proof": [], "known": {}, part: [{"pattern": f"for {PLANTED}"}]}
+    with pytest.raises(WrongTask, match="the secret env:DOOR"):
+        store.journal.intend(lease, step, 1, Intent("click", "post", json.dumps(intent)))
+    assert store.journal.gestures(run) == []
+
+
+def test_a_step_may_neither_return_a_secret_nor_take_it_in_the_clear(store: Store):
+    run = store.leases.submit(task_file="t.py", task_name="t", arguments="{}", sites="{}").id
+    lease = store.leases.claim(run, keeper="{}", keeper_dead=False)
+    step = store.journal.begin_step(lease, Called("read#0", "read", "read()", "{}", False))
+    with pytest.raises(WrongTask, match="holds the secret env:DOOR"):
+        store.journal.end_step(lease, step.id, StepState.FINISHED, json.dumps({"token": PLANTED}))
+    for bookmark, arguments in ((f"read:key:{PLANTED}#0", "{}"), ("read#1", json.dumps({"token": PLANTED}))):
+        with pytest.raises(WrongTask, match="holds the secret env:DOOR in the clear"):
+            store.journal.begin_step(lease, Called(bookmark, "read", "read()", arguments, False))
+
+
+def test_what_consent_is_bound_to_stays_exact(store: Store):
+    run = store.leases.submit(task_file="t.py", task_name="t", arguments="{}", sites="{}").id
+    lease = store.leases.claim(run, keeper="{}", keeper_dead=False)
+    call = {"step": "pay@1", "arguments": json.dumps({"order": CARD, "password": "x"}), "words": "pay()"}
+    details = {"calls": [call], "valid_seconds": 60.0}
+    question = store.inbox.ask(lease, Asked(QuestionKind.APPROVAL, f"Pay {CARD}?", details=details))
+    assert "[card ..1881]" in question.words
+    assert json.loads(store.inbox.question(question.id).details)["calls"] == [call]
+
+
+def test_every_column_of_free_text_has_its_rule(tmp_path: Path):
+    from sqlmodel import SQLModel
+
+    named = {
+        f"{table.name}.{column.name}"
+        for table in SQLModel.metadata.tables.values()
+        for column in table.columns
+        if column.name
+        in ("words", "reason", "reasons", "ended_by", "how", "raised", "evidence", "observation", "address")
+    }
+    ruled = {
+        f"{mapper.class_.__tablename__}.{name}"
+        for mapper in SQLModel._sa_registry.mappers
+        for name in scrubbed_columns(mapper.class_)
+    }
+    assert named <= ruled
