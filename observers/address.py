@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from .evidence import Evidence, Match, Observation
-from .keyed import Hit, holds, refuse_empty, said_of
+from .keyed import Hit, Keyed, holds, refuse_empty, said_of
 from .observer import Observer, Recording
 from .recorded import DIED
 from .site import Site
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .view import View
 
 
-class Address(Observer):
+class Address(Keyed, Observer):
     """A regular expression that the path of the acting page's address must fit as a whole.
 
         Address(r"/orders/(?P<number>\\d+)/thanks", answer=True)
@@ -45,16 +45,6 @@ class Address(Observer):
 
     def __post_init__(self) -> None:
         refuse_empty(self.pattern, key=self.key)
-
-    @property
-    def offers(self) -> frozenset[str]:
-        """The names of the pattern's groups."""
-        return frozenset(re.compile(self.pattern).groupindex)
-
-    @property
-    def supplies(self) -> frozenset[str]:
-        """What it offers, if it can prove."""
-        return self.offers if self.proves else frozenset()
 
     @property
     def proves(self) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING
 
 from .evidence import Evidence, Match, Observation
-from .keyed import Hit, holds, refuse_empty, said_of
+from .keyed import Hit, Keyed, holds, refuse_empty, said_of
 from .normal import normal
 from .observer import Observer, Recording
 from .recorded import Downloaded, Recorded, why_nothing
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .view import View
 
 
-class Download(Observer):
+class Download(Keyed, Observer):
     """A file that the acting page, or one that it opened, handed over after the gesture, to its last byte.
 
         Download(r"receipt-.*\\.csv", within=r"Order (?P<number>[^;]+)", key=order)
@@ -42,19 +42,9 @@ class Download(Observer):
         refuse_empty(self.within, key=self.key)
 
     @property
-    def offers(self) -> frozenset[str]:
-        """The names of the groups."""
-        return frozenset({*re.compile(self.name).groupindex, *re.compile(self.within or "").groupindex})
-
-    @property
-    def supplies(self) -> frozenset[str]:
-        """What it offers, if it has a key."""
-        return self.offers if self.proves else frozenset()
-
-    @property
-    def proves(self) -> bool:
-        """Only with a key."""
-        return self.key is not None
+    def patterns(self) -> tuple[str | None, ...]:
+        """Of the name, and of a line."""
+        return (self.name, self.within)
 
     @property
     def records(self) -> frozenset[Recording]:

@@ -16,6 +16,35 @@ if TYPE_CHECKING:
     from .observer import Observer
 
 
+class Keyed:
+    """The half that observers have in common which prove with a key alone; what they read is named by their groups."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def key(self) -> str | None: ...
+
+    @property
+    def patterns(self) -> tuple[str | None, ...]:
+        """The regular expressions whose named groups are the values."""
+        return (getattr(self, "pattern", None),)
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """The names of the groups."""
+        return frozenset().union(*(re.compile(pattern).groupindex for pattern in self.patterns if pattern))
+
+    @property
+    def proves(self) -> bool:
+        """Only with a key."""
+        return self.key is not None
+
+    @property
+    def supplies(self) -> frozenset[str]:
+        """What it offers, if it can prove."""
+        return self.offers if self.proves else frozenset()
+
+
 class Hit(NamedTuple):
     """Something that fits a pattern, what was seen of it, and whether it holds our key."""
 

@@ -3,12 +3,11 @@
 This module must not know how it was recorded. What may never happen: a page without our key proves.
 """
 
-import re
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING
 
 from .evidence import Evidence, Match, Observation
-from .keyed import Hit, holds, refuse_empty, said_of
+from .keyed import Hit, Keyed, holds, refuse_empty, said_of
 from .observer import Observer, Recording
 from .recorded import OpenedPage, Recorded, why_nothing
 from .text import VisibleText, pattern_words
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from .view import View
 
 
-class NewPage(Observer):
+class NewPage(Keyed, Observer):
     """A regular expression in the text of a page that opened after the gesture, in the same browser context.
 
         NewPage(r"Receipt (?P<number>\\S+)", key=order)
@@ -37,21 +36,6 @@ class NewPage(Observer):
 
     def __post_init__(self) -> None:
         refuse_empty(self.pattern, key=self.key)
-
-    @property
-    def offers(self) -> frozenset[str]:
-        """The names of the pattern's groups."""
-        return frozenset(re.compile(self.pattern).groupindex)
-
-    @property
-    def supplies(self) -> frozenset[str]:
-        """What it offers, if it has a key."""
-        return self.offers if self.proves else frozenset()
-
-    @property
-    def proves(self) -> bool:
-        """Only with a key."""
-        return self.key is not None
 
     @property
     def records(self) -> frozenset[Recording]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from .evidence import Evidence, Match, Observation
-from .keyed import Hit, holds, refuse_empty, said_of
+from .keyed import Hit, Keyed, holds, refuse_empty, said_of
 from .observer import Observer, Recording
 from .recorded import Toast, why_nothing
 from .text import pattern_words
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .view import View
 
 
-class ToastLog(Observer):
+class ToastLog(Keyed, Observer):
     """A regular expression in what the acting page began to show after the gesture, in any frame, however briefly.
 
         ToastLog(r"Order (?P<number>\\S+) placed", key=order)
@@ -37,21 +37,6 @@ class ToastLog(Observer):
 
     def __post_init__(self) -> None:
         refuse_empty(self.pattern, key=self.key)
-
-    @property
-    def offers(self) -> frozenset[str]:
-        """The names of the pattern's groups."""
-        return frozenset(re.compile(self.pattern).groupindex)
-
-    @property
-    def supplies(self) -> frozenset[str]:
-        """What it offers, if it has a key."""
-        return self.offers if self.proves else frozenset()
-
-    @property
-    def proves(self) -> bool:
-        """Only with a key."""
-        return self.key is not None
 
     @property
     def records(self) -> frozenset[Recording]:
