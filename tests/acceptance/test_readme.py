@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -12,16 +13,20 @@ import sys
 import sysconfig
 import tomllib
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+import browser_agent
 from browser_agent import demo
-from browser_agent.cli import _COMMANDS
+from browser_agent.cli import _COMMANDS, app
 from browser_agent.cli.exits import WORDS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = {path.name: path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]}
 PORT = "8001"
 DEADLINE_SECONDS = 600
 
@@ -105,12 +110,33 @@ def test_what_it_tells_to_install_is_what_the_project_offers() -> None:
         assert set(extras) <= set(project["optional-dependencies"])
 
 
-def test_every_command_that_it_names_exists() -> None:
-    inline = [code for code in re.findall(r"`([^`\n]+)`", README) if code.startswith("browser-agent ")]
-    named = {words[1] for command in (*COMMANDS, *inline) if (words := command.split())[0] == "browser-agent"}
-    named = {word for word in named if not word.startswith("-")}
-    there = {command.__name__ for command in _COMMANDS} | {"audit"}
-    assert named and named <= there
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_that_a_page_names_exists_with_its_options(page: str) -> None:
+    inline = [code for code in re.findall(r"`([^`\n]+)`", PAGES[page]) if code.startswith("browser-agent ")]
+    blocks = re.findall(r"^```sh\n(.*?)^```", PAGES[page], re.MULTILINE | re.DOTALL)
+    lines = [line for text in blocks for line in text.splitlines() if line.startswith("browser-agent ")]
+    for command in (*lines, *inline):
+        words = command.split()
+        if len(words) > 1 and not words[1].startswith("-"):
+            assert words[1] in {known.__name__ for known in _COMMANDS} | {"audit"}, command
+            told = help_of(words[1])
+            for option in (word.partition("=")[0] for word in words[2:] if word.startswith("--")):
+                assert option in told, f"{command}: no option {option}"
+
+
+@cache
+def help_of(command: str) -> str:
+    """What `--help` says of a command, on lines that are never broken."""
+    asked = CliRunner().invoke(app, [command, "--help"], prog_name="browser-agent", env={"COLUMNS": "300"})
+    return asked.output
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_python_block_of_a_page_can_be_read_and_its_names_are_public(page: str) -> None:
+    for text in re.findall(r"^```python\n(.*?)^```", PAGES[page], re.MULTILINE | re.DOTALL):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom) and node.module == "browser_agent":
+                assert {each.name for each in node.names} <= set(browser_agent.__all__), text
 
 
 def test_every_exit_code_is_told_in_the_words_of_the_command_line() -> None:
@@ -126,8 +152,10 @@ def test_every_interruption_of_the_demo_is_named() -> None:
 
 
 def test_every_link_leads_to_a_file() -> None:
-    for target in re.findall(r"\]\((?!https?:)([^)]+)\)", README):
-        assert (ROOT / target).is_file(), target
+    for name, text in PAGES.items():
+        folder = ROOT if name == "README.md" else ROOT / "docs"
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
+            assert (folder / target).is_file(), f"{name}: {target}"
 
 
 def test_nothing_is_promised_that_may_not_be() -> None:
