@@ -143,3 +143,31 @@ def test_a_later_resume_says_again_how_many_calls_were_refused(cli: Cli, keeper:
     for _ in range(2):  # the second one finds it ended
         assert cli("resume", "last").out.count("2 calls were refused and NOT made.") == 1
     assert cli("resume", "last", "--json").document["refused_calls"] == 2
+
+
+def test_some_of_the_calls_are_approved_for_a_time_and_the_others_are_refused(
+    cli: Cli, keeper: Keeper, store: Store
+) -> None:
+    calls = [{"step": "email@1", "arguments": f"{{{number}}}", "words": f"email({number})"} for number in range(3)]
+    question = waiting(store, QuestionKind.APPROVAL, details={"calls": calls})
+    signed = ("--by", "ann", "--reason", "checked")
+    assert "has the calls 1 to 3, and no 4" in cli("approve", question, "--only", "4", *signed).err
+    assert cli("approve", question, "--hours", "0", *signed).code == 2
+    assert answered(store, question)[0] is QuestionState.OPEN
+    said = cli("approve", question, "--only", "1", "--only", "3", "--hours", "2", "--until-done", *signed)
+    assert "1 call was refused and NOT made." in said.out
+    rows = store.approvals.of_question(question)
+    assert [(row.approved, row.until_done, row.expires is not None) for row in rows] == [
+        (True, True, True),
+        (False, True, True),
+        (True, True, True),
+    ]
+
+
+def test_a_run_that_has_made_nothing_to_take_back_says_so_and_starts_nothing(
+    cli: Cli, keeper: Keeper, store: Store
+) -> None:
+    waiting(store)
+    said = cli("reverse", "last")
+    assert (said.code, keeper.options) == (2, [])
+    assert "No step fits. What can be reversed in run" in said.err and "nothing. Nothing was done." in said.err
