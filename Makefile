@@ -4,11 +4,12 @@ VENV := .venv
 PY := $(VENV)/bin/python
 DECISIONS := --cov=browser_agent --cov=observers --cov-branch --cov-report=term
 
-.PHONY: help setup demo test lint real bench format
+.PHONY: help setup demo test matrix lint real bench format
 
 help:
 	@echo "make demo   a run is interrupted, looked at and resumed, before your eyes"
 	@echo "make test   all tests"
+	@echo "make matrix every interruption on every site by every way; goes on where it was stopped"
 	@echo "make lint   ruff, mypy, pyright, import rules"
 	@echo "make real   the tests against real services"
 	@echo "make bench  what it costs"
@@ -30,6 +31,9 @@ demo: setup
 
 test: setup
 	$(PY) -m pytest -n auto --dist worksteal $(DECISIONS) $(ARGS)
+
+matrix: setup
+	BROWSER_AGENT_MATRIX=$(CURDIR)/.matrix $(PY) -m pytest tests/acceptance/test_matrix.py -n auto -q $(ARGS)
 
 lint: $(VENV)/installed.stamp
 	$(PY) -m ruff check .

@@ -1,0 +1,38 @@
+"""The long crossings: only on demand, and resumable. What has passed stands in a file, and isn't run again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+VARIABLE = "BROWSER_AGENT_MATRIX"
+"""The file with the cells that have passed; without it the crossings are left out."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "matrix: a cell of a long crossing; `make matrix` runs them")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    passed = _passed()
+    left = [item for item in items if item.get_closest_marker("matrix")]
+    left = [item for item in left if passed is None or item.nodeid in passed]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Write a passed cell down; one line is written whole, whichever worker writes it."""
+    if VARIABLE in os.environ and report.when == "call" and report.passed and "matrix" in report.keywords:
+        with Path(os.environ[VARIABLE]).open("a", encoding="utf-8") as file:
+            file.write(f"{report.nodeid}\n")
+
+
+def _passed() -> frozenset[str] | None:
+    if VARIABLE not in os.environ:
+        return None
+    file = Path(os.environ[VARIABLE])
+    return frozenset(file.read_text(encoding="utf-8").splitlines()) if file.exists() else frozenset()
