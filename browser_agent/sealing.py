@@ -1,8 +1,9 @@
 """Sealing: what is kept of a session lies encrypted at rest, bound to its run and purpose, or is not kept at all.
 
 AES-256-GCM (NIST SP 800-38D) with a random nonce; run and purpose are the associated data, so that a seal moved to
-another run doesn't open. The key comes from the environment, or from a file that nobody else may read. Knows nothing
-of runs or browsers. What may never happen: a key is made or replaced without being asked for.
+another run doesn't open. The key comes from the environment, or from a file that nobody else may read; the file may
+say that the system's keyring holds it. Knows nothing of runs or browsers. What may never happen: a key is made or
+replaced without being asked for.
 """
 
 from __future__ import annotations
@@ -22,6 +23,12 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from browser_agent.errors import Misuse
 
 KEY_VARIABLE = "BROWSER_AGENT_KEY"
+IN_KEYRING = "keyring"
+"""What stands in the file instead of the key, where the system's keyring holds it."""
+_NO_KEYRING = (
+    "The system's keyring can't be used; it needs pip install \"browser-agent[keyring]\" and a desktop's keyring"
+)
+_SERVICE, _ENTRY = "browser-agent", "key"
 _KEY_BYTES = 32
 _NONCE_BYTES = 12
 
@@ -60,13 +67,13 @@ def key_file() -> Path:
 
 
 def load_seal(file: Path | None = None) -> Seal | None:
-    """The seal with the key of the environment, else of the file; None if there is no key.
+    """The seal with the key of the environment, else of the file or the keyring that it names; None if there is none.
 
     Args:
         file: where the key lies, if not in this user's own place.
 
     Raises:
-        Misuse: a key that isn't one, or a file that others may read.
+        Misuse: a key that isn't one, a file that others may read, or a keyring that doesn't hand it out.
     """
     if named := os.environ.get(KEY_VARIABLE):
         return Seal(_read(named, KEY_VARIABLE))
@@ -75,35 +82,68 @@ def load_seal(file: Path | None = None) -> Seal | None:
         return None
     if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise Misuse(f"The key {path} may be read by others: chmod 600 {path}.")
-    return Seal(_read(path.read_text(encoding="ascii"), str(path)))
+    held = path.read_text(encoding="ascii").strip()
+    return Seal(_read(_from_keyring(path), "The keyring") if held == IN_KEYRING else _read(held, str(path)))
 
 
 def key_in_use(file: Path | None = None) -> str | None:
-    """Where the key in use lies, in words: the environment's variable or the file; None if there is no key.
+    """Where the key in use lies, in words: the environment, the file or the keyring; None if there is no key.
 
     Raises:
         Misuse: see `load_seal`.
     """
     if load_seal(file) is None:
         return None
-    return f"the environment ({KEY_VARIABLE})" if os.environ.get(KEY_VARIABLE) else str(file or key_file())
+    if os.environ.get(KEY_VARIABLE):
+        return f"the environment ({KEY_VARIABLE})"
+    path = file or key_file()
+    in_keyring = path.read_text(encoding="ascii").strip() == IN_KEYRING
+    return f"the system's keyring ({path} says so)" if in_keyring else str(path)
 
 
-def new_key(file: Path | None = None) -> Path:
-    """Make a key in its file, for this user alone.
+def new_key(file: Path | None = None, *, in_keyring: bool = False) -> Path:
+    """Make a key in its file, for this user alone; or in the system's keyring, which the file then names.
+
+    A key that the keyring holds already is taken, not replaced.
 
     Raises:
-        Misuse: there is one already; what it has sealed would never open again.
+        Misuse: there is one already, what it has sealed would never open again; or the keyring can't be used.
     """
-    path = file or key_file()
+    path, key = file or key_file(), urlsafe_b64encode(os.urandom(_KEY_BYTES)).decode()
+    if in_keyring and not path.exists():
+        key = _kept_in_keyring(key)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as error:
         raise Misuse(f"There is a key already: {path}. What it has sealed would never open again.") from error
     with os.fdopen(descriptor, "wb") as file_of_key:
-        file_of_key.write(urlsafe_b64encode(os.urandom(_KEY_BYTES)) + b"\n")
+        file_of_key.write(f"{key}\n".encode())
     return path
+
+
+def _from_keyring(named_by: Path) -> str:
+    try:
+        import keyring
+
+        found = keyring.get_password(_SERVICE, _ENTRY)
+    except Exception as error:  # each of the systems behind it has errors of its own
+        raise Misuse(f"{_NO_KEYRING} ({type(error).__name__}: {error}), and {named_by} says it has the key.") from error
+    if found is None:
+        raise Misuse(f"The system's keyring holds no key of browser-agent, and {named_by} says that it does.")
+    return found
+
+
+def _kept_in_keyring(key: str) -> str:
+    """Keep the key there, unless it has one already; what is to stand in the file."""
+    try:
+        import keyring
+
+        if keyring.get_password(_SERVICE, _ENTRY) is None:
+            keyring.set_password(_SERVICE, _ENTRY, key)
+    except Exception as error:
+        raise Misuse(f"{_NO_KEYRING} ({type(error).__name__}: {error}). No key was made.") from error
+    return IN_KEYRING
 
 
 def _read(text: str, where: str) -> bytes:

@@ -48,6 +48,9 @@ def doctor(
 
 def key(
     new: Annotated[bool, typer.Option("--new", metavar="", help="Make one, if there is none yet.")] = False,
+    keyring: Annotated[
+        bool, typer.Option("--keyring", metavar="", help="With --new: keep it in the system's keyring, not in a file.")
+    ] = False,
     as_json: AsJson = False,
 ) -> Exit:
     """Say whether sessions are kept sealed, and by which key; with --new MAKE a key, never in the place of another.
@@ -57,7 +60,7 @@ def key(
     Example:  browser-agent key --new
     """
     if new:
-        new_key()
+        new_key(in_keyring=keyring)
     screen, found = Screen(as_json), key_in_use()
     if found is None:
         screen.say("No key: sessions are kept in memory only, and end with their keeper.")

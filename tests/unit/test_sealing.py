@@ -1,12 +1,16 @@
 """What is sealed opens with its key and for its purpose only; a key is never made or read carelessly."""
 
 from base64 import urlsafe_b64encode
+from collections.abc import Iterator
 from pathlib import Path
 
+import keyring
 import pytest
+from keyring.backend import KeyringBackend
+from keyring.errors import KeyringLocked
 
 from browser_agent.errors import Misuse
-from browser_agent.sealing import KEY_VARIABLE, Seal, SealBroken, load_seal, new_key
+from browser_agent.sealing import KEY_VARIABLE, Seal, SealBroken, key_in_use, load_seal, new_key
 
 KEY = b"k" * 32
 
@@ -67,3 +71,56 @@ def test_a_key_that_is_none_is_refused(text: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv(KEY_VARIABLE, text)
     with pytest.raises(Misuse, match="holds no key"):
         load_seal()
+
+
+class Locker(KeyringBackend):
+    """A system's keyring in memory, which may be locked."""
+
+    priority = 1
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held: dict[tuple[str, str], str] = {}
+        self.locked = False
+
+    def get_password(self, service: str, username: str) -> str | None:
+        if self.locked:
+            raise KeyringLocked("it is locked")
+        return self.held.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self.held[service, username] = password
+
+
+@pytest.fixture
+def locker() -> Iterator[Locker]:
+    before, locker = keyring.get_keyring(), Locker()
+    keyring.set_keyring(locker)
+    yield locker
+    keyring.set_keyring(before)
+
+
+def test_a_key_in_the_keyring_seals_and_stands_in_no_file(tmp_path: Path, locker: Locker) -> None:
+    path = new_key(tmp_path / "key", in_keyring=True)
+    seal = load_seal(path)
+    assert seal is not None and path.read_text() == "keyring\n"
+    assert "the system's keyring" in str(key_in_use(path))
+    again = new_key(tmp_path / "other" / "key", in_keyring=True)
+    other = load_seal(again)
+    assert other is not None and other.open(seal.close(b"cookie=1", "run-1"), "run-1") == b"cookie=1"
+    with pytest.raises(Misuse, match="There is a key already"):
+        new_key(path, in_keyring=True)
+
+
+def test_a_keyring_that_is_locked_or_empty_is_told_and_nothing_goes_on_unsealed(tmp_path: Path, locker: Locker) -> None:
+    path = new_key(tmp_path / "key", in_keyring=True)
+    locker.locked = True
+    with pytest.raises(Misuse, match="KeyringLocked: it is locked"):
+        load_seal(path)
+    with pytest.raises(Misuse, match="No key was made"):
+        new_key(tmp_path / "another", in_keyring=True)
+    assert not (tmp_path / "another").exists()
+    locker.locked = False
+    locker.held.clear()
+    with pytest.raises(Misuse, match="holds no key of browser-agent"):
+        load_seal(path)
