@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from browser_agent.attempt import Attempt
@@ -27,6 +27,8 @@ from browser_agent.wire import WireFact, WireReport
 from observers import Observer, Site, UnknownKind
 
 BACK_OFF_SECONDS = (1.0, 2.0, 4.0, 8.0, 15.0)
+LONGEST_WAIT_SECONDS = 15 * 60.0
+"""What can arrive later than this is not waited for: a worker held for a day costs more than a question with a time."""
 _FINAL = frozenset({GestureState.HAPPENED, GestureState.NOT_HAPPENED, GestureState.REFUSED, GestureState.REJECTED})
 
 
@@ -144,11 +146,14 @@ class Recovery:
         return self._concluded(self._look_signed_in())
 
     def _waits(self) -> Iterator[float]:
-        """Seconds to wait before the next look, until nothing can arrive late and two looks are far enough apart."""
+        """Seconds to wait before the next look, until nothing can arrive late and two looks are far enough apart.
+
+        Where that is too far away it ends at once: a person is asked, and told from when on an absence is one.
+        """
         assert self._case is not None
         yield SPACING_SECONDS
         back_off = iter(BACK_OFF_SECONDS)
-        while (safe := self._case.safe_from) is not None and (left := self._seconds_to(safe)) > 0:
+        while 0 < (left := self._seconds_to_safe(self._case)) < LONGEST_WAIT_SECONDS:
             self._attempt.tell(
                 "waiting", f"A late effect is possible for another {left:.0f} s; looking meanwhile.", seconds=left
             )
@@ -156,8 +161,9 @@ class Recovery:
             if self._attempt.stop_asked:
                 raise Stopped(f"Stopped while this is in doubt: {self._row.words}. A resume goes on looking.")
 
-    def _seconds_to(self, moment: datetime) -> float:
-        return (moment - self._attempt.clock.now()).total_seconds()
+    def _seconds_to_safe(self, case: Case) -> float:
+        """How long something may still arrive late; none where that is not known, since it is not waited for then."""
+        return (case.safe_from - self._attempt.clock.now()).total_seconds() if case.safe_from is not None else 0.0
 
     def _look(self) -> Looked:
         assert self._looker is not None
