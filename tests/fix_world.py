@@ -134,6 +134,34 @@ class World:
         self.store.close()
 
 
+def holes(store: Store) -> list[str]:
+    """What happened in a store and isn't told in its audit log: an entry before each gesture and one after its verdict,
+    one for each look, question, answer, approval and attempt."""
+    told: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for line in store.audit_lines():
+        told.setdefault((line["kind"], line.get("gesture") or line.get("question") or line["run"]), []).append(line)
+    missing: list[str] = []
+
+    def expect(kind: str, of: str, count: int = 1, **facts: object) -> None:
+        lines = [line for line in told.get((kind, of), ()) if facts.items() <= line.items()]
+        if len(lines) != count:
+            missing.append(f"{kind} of {of}: {len(lines)} entries, not {count} ({facts})")
+
+    for run in store.leases.runs():
+        expect("run_submitted", run.id)
+        expect("taken_over", run.id, len(store.leases.attempts(run.id)))
+        for made in store.journal.gestures(run.id):
+            expect("intent", made.id, site=made.site, target=made.words)
+            expect("dispatch", made.id, int(made.dispatched_at is not None))
+            expect("look", made.id, len({seen.look for seen in store.journal.observations(made.id)}))
+            expect("released", made.id, len(store.journal.releases(made.id)))
+            expect("verdict", made.id, int(made.settled_at is not None), ended=str(made.state))
+        for question in store.inbox.questions(run.id):
+            expect("question", question.id)
+            expect("answer", question.id, int(question.answer is not None), by=question.by)
+    return missing
+
+
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     """A fresh world; afterwards its log must verify, whatever happened in it."""
@@ -141,4 +169,5 @@ def world(tmp_path: Path) -> Iterator[World]:
         world = World(books, mail, to_books, to_mail, tmp_path)
         yield world
         assert world.store.verify().broken == ()
+        assert holes(world.store) == []
         world.close()
