@@ -25,7 +25,6 @@ from browser_agent.errors import (
     Refused,
     StoreUnusable,
     UnknownName,
-    WaitingForPerson,
     WrongTask,
 )
 from browser_agent.gestures import Gesture
@@ -174,9 +173,7 @@ class Making:
         values = _values(seen)
         if values:
             self.attempt.store.journal.note(self.attempt.lease, row.id, values=json.dumps(values))
-        question = self.attempt.store.inbox.ask(self.attempt.lease, asked)
-        self.attempt.tell("question", question.words, question=question.id, reasons=list(asked.reasons))
-        raise WaitingForPerson(asked.words, question.id)
+        self.attempt.ask(asked)
 
     def _on_the_wire(self) -> tuple[str, ...]:
         """What the wire told of the step's earlier gestures, one of which may have had its effect late."""

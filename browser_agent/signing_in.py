@@ -17,7 +17,7 @@ from playwright.sync_api import Error, Page
 from browser_agent.attempt import Attempt
 from browser_agent.browser.acting import Acting
 from browser_agent.browser.deadline import DeadlinePassed, within
-from browser_agent.errors import Fact, Misuse, WaitingForPerson
+from browser_agent.errors import Fact, Misuse
 from browser_agent.gestures import Gesture
 from browser_agent.logins import Login, login_of
 from browser_agent.states import QuestionKind
@@ -181,6 +181,4 @@ def _ask(attempt: Attempt, site: Site, step: str, because: str = "it was of no u
         safe_step="Nothing of this step was sent. Sign in by the first command, then resume the run.",
         step=step,
     )
-    question = attempt.store.inbox.ask(attempt.lease, asked)
-    attempt.tell("question", question.words, question=question.id, reasons=list(asked.reasons))
-    raise WaitingForPerson(asked.words, question.id)
+    attempt.ask(asked)
