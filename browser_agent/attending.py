@@ -56,10 +56,11 @@ def has_display() -> bool:
     return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or _wayland())
 
 
-async def said_go(stopping: asyncio.Event) -> bool:
-    """Wait for Enter at the terminal.
+async def said_go(ask: Callable[[], None], stopping: asyncio.Event) -> bool:
+    """Ask, and wait for Enter at the terminal.
 
     Args:
+        ask: puts the question. What was typed before it is no answer; what is typed at once after it is one.
         stopping: set when the run is asked to stop; that wins, whatever is typed.
 
     Returns:
@@ -74,7 +75,8 @@ async def said_go(stopping: asyncio.Event) -> bool:
         loop.remove_reader(terminal)
         typed.set_result(_line(terminal))
 
-    termios.tcflush(terminal, termios.TCIFLUSH)  # what was typed before the question is no answer to it
+    termios.tcflush(terminal, termios.TCIFLUSH)
+    ask()
     loop.add_reader(terminal, read)
     try:
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)

@@ -235,10 +235,10 @@ class _Keeper:
                 return {"error": f"the keeper has no answer to {asked!r}"}
 
     async def _pause(self, words: str) -> bool:
-        self._say("pause", f"Enter makes it, Ctrl-C stops here: {words}")
         self._pausing = True
         try:
-            return await said_go(self._stopping)
+            asked = f"Enter makes it, Ctrl-C stops here: {words}"
+            return await said_go(lambda: self._say("pause", asked), self._stopping)
         finally:
             self._pausing = False
 

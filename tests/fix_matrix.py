@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+
+def crossed(*axes: Sequence[Any], every: int = 2) -> list[Any]:
+    """The crossing of some axes as parameters: one cell in `every` is taken each time, the others on demand.
+
+    The cells that are taken lie on the diagonals, so that each value of an axis meets the values of each other one.
+    """
+    cells = product(*(list(enumerate(axis)) for axis in axes))
+    return [
+        pytest.param(
+            *(value for _, value in cell), marks=[pytest.mark.matrix] if sum(at for at, _ in cell) % every else []
+        )
+        for cell in cells
+    ]
+
 
 VARIABLE = "BROWSER_AGENT_MATRIX"
 """The file with the cells that have passed; without it the crossings are left out."""

@@ -139,7 +139,8 @@ def holes(store: Store) -> list[str]:
     one for each look, question, answer, approval and attempt."""
     told: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for line in store.audit_lines():
-        told.setdefault((line["kind"], line.get("gesture") or line.get("question") or line["run"]), []).append(line)
+        for name in ("run", "gesture", "question"):
+            told.setdefault((line["kind"], line.get(name) or ""), []).append(line)
     missing: list[str] = []
 
     def expect(kind: str, of: str, count: int = 1, **facts: object) -> None:

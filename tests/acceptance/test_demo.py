@@ -53,6 +53,7 @@ def test_the_ledger_is_exactly_right_after(fault: str, tmp_path: Path, page: Pag
     assert ended.returncode == 0, ended.stderr
     said = json.loads(ended.stdout)
     assert said.pop("attempts") >= attempts  # a busy machine may cost one more
+    assert Path(said.pop("store")).is_file()
     assert said == {
         "expected": invoices,
         "effects": invoices,

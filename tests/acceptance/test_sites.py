@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from browser_agent.states import RunState
+from tests.fix_matrix import crossed
 from tests.fix_world import World
 
 ENDINGS = ("dispatching:1", "answered:1", "cut_after_head")
@@ -50,9 +51,7 @@ def interrupt(world: World, site: str, sends: str, ending: str) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("by", ["form", "fetch"])
-@pytest.mark.parametrize("trade", TRADES, ids=lambda trade: trade.site)
+@pytest.mark.parametrize(("trade", "by", "ending"), crossed(TRADES, ["form", "fetch"], ENDINGS))
 def test_an_interruption_leaves_one_effect(world: World, trade: Trade, by: str, ending: str) -> None:
     kill = interrupt(world, trade.site, trade.sends, ending)
     run = world.submit(trade.task, "trading.py", reference="R-1", by=by)
@@ -79,11 +78,11 @@ BANK_ENDINGS = ("dispatching:1", "answered:1", "gateway_502_after_commit")
 """With an answer that is lost in such a way that there is a page to be photographed."""
 
 
-@pytest.mark.parametrize("ending", BANK_ENDINGS)
-@pytest.mark.parametrize(("by", "frame"), FRAMES, ids=["frame-form", "frame-fetch", "form"])
+@pytest.mark.parametrize(("way", "ending"), crossed(FRAMES, BANK_ENDINGS))
 def test_a_bank_that_shows_nothing_is_a_question_and_never_a_second_transfer(
-    world: World, by: str, frame: bool, ending: str
+    world: World, way: tuple[str, bool], ending: str
 ) -> None:
+    by, frame = way
     world.bank.ask_in_frame = frame
     kill = interrupt(world, "bank", "POST /transfers", ending)
     run = world.submit("transfer_one", "trading.py", reference="R-1", by=by, frame=frame)

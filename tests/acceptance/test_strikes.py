@@ -8,14 +8,14 @@ import pytest
 
 from browser_agent.keeping import Event
 from browser_agent.states import Point, RunState
+from tests.fix_matrix import crossed
 from tests.fix_world import World
 
 BEFORE_THE_INPUT = (Point.BEFORE_INTENT, Point.INTENT)
 BEFORE_RELEASE = (Point.DISPATCHING, Point.PAUSED)
 
 
-@pytest.mark.parametrize("victim", ["browser", "driver", "tabs"])
-@pytest.mark.parametrize("point", list(Point))
+@pytest.mark.parametrize(("point", "victim"), crossed(list(Point), ["browser", "driver", "tabs"]))
 def test_whatever_dies_at_any_point_leaves_one_invoice(world: World, point: Point, victim: str) -> None:
     run = world.submit("post_one", reference="R-1")
     ended = world.keep(run, f"{point}@{victim}")
