@@ -160,6 +160,26 @@ def test_without_the_guard_a_no_may_be_the_answer_to_a_second_copy(desk: Desk) -
 
 
 @unguarded
+@pytest.mark.parametrize("status", [403, 404, 422])
+def test_without_the_guard_the_no_to_a_second_copy_is_never_a_rejection(desk: Desk, status: int) -> None:
+    desk.road.fault("drop_after_commit")
+    second = desk.road.fault("status", code=status)
+    with pytest.raises(OutcomeUnknown), desk.open() as run:
+        run.make(desk.post(counted=False))
+    assert second.bitten == 1, "the browser does not send a second copy any more"
+    assert (len(desk.books.invoices), str(desk.gestures()[0].state)) == (1, "asked")
+
+
+@unguarded
+def test_without_the_guard_the_no_to_a_second_copy_is_settled_by_counting(desk: Desk) -> None:
+    desk.road.fault("drop_after_commit")
+    second = desk.road.fault("status", code=403)
+    with desk.open() as run:
+        assert run.make(desk.post()) == Posted("INV-1")
+    assert (second.bitten, len(desk.books.invoices)) == (1, 1)
+
+
+@unguarded
 def test_without_the_guard_a_refused_connection_proves_nothing(desk: Desk) -> None:
     with pytest.raises(OutcomeUnknown), desk.open() as run:
         gesture = desk.post()
