@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +145,7 @@ def _facts(store: Store, run: str) -> dict[str, Any]:
         "lanes": _lanes(attempts, steps, made),
         "counts": counted(gesture.row for gesture in made),
         "interruptions": interruptions(attempts),
-        "questions": [_question(question) for question in questions if question.gesture_id is None],
+        "questions": [_question(store, question) for question in questions if question.gesture_id is None],
         "open": [question for question in questions if question.ended_at is None],
         "red": [gesture for gesture in made if gesture.tone == "red"],
         "kept": checkpoints_in_words(store.checkpoints.rows(run), unsealed=store.checkpoints.unsealed(run)),
@@ -189,7 +190,7 @@ class _Gestures:
         colour, words = TONES[row.state]
         intent, wire = json.loads(row.intent), json.loads(row.wire or "{}")
         target = _from_corner(json.loads(row.target_box or "null"))
-        questions = [_question(question) for question in self._questions[row.id]]
+        questions = [_question(self._store, question) for question in self._questions[row.id]]
         asked = {reason for question in questions for reason in question["reasons"]}
         reasons = [reason for reason in json.loads(row.reasons or "[]") if reason not in asked]
         told = 1 if row.state is GestureState.REJECTED else len(reasons)  # the site's no, then what its page said
@@ -277,14 +278,15 @@ class _Gestures:
         return Shot(words, f"data:{media_type};base64,{base64.b64encode(content).decode()}")
 
 
-def _question(row: QuestionRow) -> dict[str, Any]:
+def _question(store: Store, row: QuestionRow) -> dict[str, Any]:
+    said = ["approved" if yes.approved else "refused" for yes in store.approvals.of_question(row.id)]
     return {
         "row": row,
         "kind": row.kind.replace("_", " "),
         "reasons": json.loads(row.reasons),
         "calls": [
-            {"step": call["step"].partition("@")[0], "arguments": _readable(call["arguments"])}
-            for call in json.loads(row.details).get("calls", ())
+            {"step": call["step"].partition("@")[0], "arguments": _readable(call["arguments"]), "said": told}
+            for call, told in zip_longest(json.loads(row.details).get("calls", ()), said)
         ],
         "answer": row.answer.replace("_", " ") if row.answer else None,
         "values": json.loads(row.values or "{}"),

@@ -43,9 +43,8 @@ class RunSession:
 
     def first(self, lease: Lease) -> dict[str, Any]:
         """What the run's first browser is given."""
-        if not self._store.checkpoints.sealed:
+        if not self._store.checkpoints.sealed and self._store.checkpoints.note_unsealed(lease):
             self._say("session", _NO_KEY)
-            self._store.checkpoints.note_unsealed(lease)
         states = [*self._logins(), *self._left()]
         return merged(state for _, state in sorted(states, key=lambda one: one[0]))
 

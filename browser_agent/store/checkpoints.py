@@ -83,16 +83,18 @@ class Checkpoints:
         row.shown = json.dumps(shown)
         session.add(row)
 
-    def note_unsealed(self, lease: Lease) -> None:
-        """Write into the log, once a run, that its states are kept in memory only.
+    def note_unsealed(self, lease: Lease) -> bool:
+        """Write into the log, once a run, that its states are kept in memory only; whether this was the first time.
 
         Raises:
             Superseded: another attempt owns the run.
         """
         with self._database.write() as session:
             fence(session, lease)
-            if not _noted(session, lease.run):
+            first = not _noted(session, lease.run)
+            if first:
                 audit.append(session, self._clock, _UNSEALED, lease.run, attempt=lease.attempt)
+        return first
 
     def unsealed(self, run: str) -> bool:
         """Whether an attempt of the run has kept its states in memory only."""

@@ -19,7 +19,7 @@ from sqlalchemy import text as sql
 from browser_agent.errors import Misuse, UnknownName
 from browser_agent.report import write_report
 from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
-from browser_agent.store import Asked, Lease, Said, Store
+from browser_agent.store import Asked, Consent, Lease, Said, Store
 from tests.store.building import NOON, HandClock, called, claim, intent, submit
 
 HOSTILE = "<script>document.title = 'owned'</script><img src=http://evil.example/x onerror=\"document.title='owned'\">"
@@ -348,6 +348,27 @@ def test_a_broken_chain_is_said_to_be_broken(store: Store, clock: HandClock, pag
         session.connection().execute(sql("UPDATE audit SET body = CAST('{}' AS BLOB) WHERE seq = 3"))
     page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
     assert "line 3: its text is not the text that was written" in page.locator("footer").inner_text()
+
+
+def test_a_reviewer_sees_which_calls_were_approved_and_on_whose_yes_a_gesture_was_made(
+    store: Store, clock: HandClock, page: Page, tmp_path: Path
+) -> None:
+    story = Story(store, clock)
+    calls = [
+        {"step": "post_invoice@1", "arguments": f'{{"id": "S-{number}"}}', "words": f"post_invoice(S-{number})"}
+        for number in (101, 102)
+    ]
+    details = {"calls": calls, "valid_seconds": 3600.0}
+    asked = store.inbox.ask(story.lease, Asked(QuestionKind.APPROVAL, "Post these?", details=details))
+    store.inbox.answer(asked.id, Said(Answer.APPROVE, by="Ann", reason="checked", consent=Consent(only=(1,))))
+    step = store.journal.begin_step(story.lease, called())
+    made = store.journal.intend(story.lease, step, 1, intent(reverse="cancel_invoice"))
+    yes = store.approvals.of_question(asked.id)[0]
+    store.journal.dispatch(story.lease, made.id, guarded=True, approval=yes.id)
+    page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
+    assert [line.split()[-1] for line in page.locator(".question li").all_inner_texts()] == ["approved", "refused"]
+    words = page.locator("article.gesture").inner_text()
+    assert f"approved by Ann ({asked.id})" in words and "can be taken back by cancel_invoice" in words
 
 
 @pytest.fixture

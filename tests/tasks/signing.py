@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from playwright.sync_api import Page
 
-from browser_agent import Click, ConfirmationText, Gesture, Record, Run, Site, login, step, task
+from browser_agent import Click, ConfirmationText, Gesture, Record, Run, Secret, Site, login, step, task
 
 late, mark = timedelta(seconds=2), '[data-account="acme"]'
 books = Site("books", url="http://127.0.0.1:1", account="acme", signed_in=mark, late_commit=late)
@@ -54,7 +54,7 @@ def sign_in(page: Page) -> None:
     """Sign in with what the environment holds."""
     page.goto(books / "invoices")
     page.get_by_label("Account").fill(books.account)
-    page.get_by_label("Password").fill(os.environ["BOOKS_PASSWORD"])
+    page.get_by_label("Password").fill(Secret(os.environ["BOOKS_PASSWORD"], "BOOKS_PASSWORD").reveal())
     page.get_by_role("button", name="Sign in").click()
     page.locator(books.mark).first.wait_for()
 
