@@ -156,7 +156,8 @@ def holes(store: Store) -> list[str]:
             expect("dispatch", made.id, int(made.dispatched_at is not None))
             expect("look", made.id, len({seen.look for seen in store.journal.observations(made.id)}))
             expect("released", made.id, len(store.journal.releases(made.id)))
-            expect("verdict", made.id, int(made.settled_at is not None), ended=str(made.state))
+            if made.settled_at is not None:
+                expect("verdict", made.id, ended=str(made.state))
         for question in store.inbox.questions(run.id):
             expect("question", question.id)
             expect("answer", question.id, int(question.answer is not None), by=question.by)
