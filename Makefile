@@ -33,7 +33,7 @@ test: setup
 	$(PY) -m pytest -n auto --dist worksteal $(DECISIONS) $(ARGS)
 
 matrix: setup
-	BROWSER_AGENT_MATRIX=$(CURDIR)/.matrix $(PY) -m pytest tests/acceptance -m matrix -n auto -q $(ARGS)
+	BROWSER_AGENT_MATRIX=$(CURDIR)/.matrix $(PY) -m pytest -m matrix -n auto -q $(ARGS)
 
 lint: $(VENV)/installed.stamp
 	$(PY) -m ruff check .

@@ -25,6 +25,11 @@ def crossed(*axes: Sequence[Any], every: int = 2) -> list[Any]:
     ]
 
 
+def one_in(every: int, values: Sequence[Any]) -> list[Any]:
+    """Parameters of which one in `every` is taken each time, the others on demand."""
+    return crossed(values, every=every)
+
+
 VARIABLE = "BROWSER_AGENT_MATRIX"
 """The file with the cells that have passed; without it the crossings are left out."""
 

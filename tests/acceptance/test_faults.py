@@ -9,14 +9,14 @@ import pytest
 
 from browser_agent.keeping import Event
 from browser_agent.states import RunState
+from tests.fix_matrix import crossed
 from tests.fix_world import World
 
 LOST_AFTER = ("cut_after_head", "drop_after_commit", "gateway_502_after_commit", "hang")
 LOST_BEFORE = ("drop_before_commit", "gateway_502_before_commit", "hang_before")
 
 
-@pytest.mark.parametrize("by", ["form", "fetch"])
-@pytest.mark.parametrize("fault", LOST_AFTER)
+@pytest.mark.parametrize(("fault", "by"), crossed(LOST_AFTER, ["form", "fetch"]))
 def test_a_lost_answer_makes_no_second_invoice(world: World, fault: str, by: str) -> None:
     world.to_books.fault(fault)
     run = world.submit("post_one", reference="R-1", by=by)
@@ -26,8 +26,7 @@ def test_a_lost_answer_makes_no_second_invoice(world: World, fault: str, by: str
     assert world.outcomes(run) == ["happened"]
 
 
-@pytest.mark.parametrize("by", ["form", "fetch"])
-@pytest.mark.parametrize("fault", LOST_BEFORE)
+@pytest.mark.parametrize(("fault", "by"), crossed(LOST_BEFORE, ["form", "fetch"]))
 def test_a_lost_request_is_proven_absent_and_made_once_more(world: World, fault: str, by: str) -> None:
     world.to_books.fault(fault)
     run = world.submit("post_one", reference="R-1", by=by)

@@ -3,6 +3,7 @@
 import pytest
 
 from browser_agent.states import RunState
+from tests.fix_matrix import crossed
 from tests.fix_world import World
 
 
@@ -13,8 +14,7 @@ def submit(world: World, by: str, **more: str) -> str:
     return world.submit("post_one", "controls.py", reference="R-1", by=by, contract=f"{contract}", **more)
 
 
-@pytest.mark.parametrize("kill", [None, "dispatching:1", "released:1"])
-@pytest.mark.parametrize("by", ["check", "select", "upload"])
+@pytest.mark.parametrize(("by", "kill"), crossed(["check", "select", "upload"], [None, "dispatching:1", "released:1"]))
 def test_a_control_that_writes_at_once_makes_one_effect(world: World, by: str, kill: str | None) -> None:
     run = submit(world, by)
     ended = world.keep(run, kill)

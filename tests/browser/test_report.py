@@ -381,6 +381,7 @@ def long_run(store: Store, clock: HandClock) -> str:
     return story.run
 
 
+@pytest.mark.matrix
 def test_the_report_of_a_hundred_steps_shows_every_picture_offline(
     store: Store, long_run: str, page: Page, tmp_path: Path
 ) -> None:
