@@ -60,10 +60,11 @@ class RunSession:
 
     def _logins(self) -> Iterable[tuple[datetime, State]]:
         for site, bound in self._sites.items():
+            account = bound.get("account", "")  # a run that was written down by other hands may name none
             try:
-                login = self._store.logins.find(site, bound["account"])
+                login = self._store.logins.find(site, account)
             except SealBroken as broken:
-                self._say("session", f"The login of {site} ({bound['account']}) is lost: {broken}")
+                self._say("session", f"The login of {site} ({account}) is lost: {broken}")
                 continue
             if login is not None:
                 self._say("session", f"The login of {site} ({login.account}) of {login.at:%Y-%m-%d %H:%M} UTC is used.")
