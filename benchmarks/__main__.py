@@ -21,7 +21,7 @@ from rich.table import Table
 
 from benchmarks.guard import Guarding, guarding
 from benchmarks.measures import guarded, raw, taken_over
-from fixtures.books import Books
+from browser_agent.testing.sites.books import Books
 
 
 def measure(times: int) -> dict[str, float]:

@@ -23,7 +23,7 @@ from playwright.sync_api import BrowserContext, Page, sync_playwright
 from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.held import HeldBrowser
 from browser_agent.states import Point
-from fixtures.till import Till
+from browser_agent.testing.sites.till import Till
 
 PICTURES = 50
 CALL_SECONDS = 30.0

@@ -19,7 +19,7 @@ from browser_agent.keeping import Event, KillAt, Options
 from browser_agent.states import Point, RunState
 from browser_agent.store import Store
 from browser_agent.tasks import dump_arguments, load_task, parse_arguments
-from fixtures.books import Books
+from browser_agent.testing.sites.books import Books
 from observers import open_view
 
 

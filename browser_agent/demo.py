@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,9 +42,9 @@ from browser_agent.store import Said, Store
 from browser_agent.tasks import dump_arguments, load_task, parse_arguments
 
 if TYPE_CHECKING:
-    from fixtures.books import Books, Shipment
-    from fixtures.mail import Mail
-    from fixtures.proxy import FaultProxy
+    from browser_agent.testing.road.proxy import FaultProxy
+    from browser_agent.testing.sites.books import Books, Shipment
+    from browser_agent.testing.sites.mail import Mail
 
 DEFAULT = "killed_after_commit"
 THE_SECOND = 2
@@ -74,7 +73,7 @@ class Interruption:
         words: what will go wrong, for the audience.
         event: what the proxy must have seen of the invoice's request ("came", "committed") before `strike`.
         strike: what is done then, before anything further happens to the request; says what it did.
-        fault: what the proxy does to the request (see `fixtures.faults`).
+        fault: what the proxy does to the request (see `browser_agent.testing.road.faults`).
         kill_at: where the worker ends itself instead.
         finishes: whether the run comes to its end; otherwise it ends in a question.
     """
@@ -200,16 +199,15 @@ def main(*, fault: str | None = None, report: Path | None = None, headed: bool =
 
 
 def _source() -> tuple[type[Books], type[Mail], type[FaultProxy], Path]:
-    """The sites, the proxy and the task, which only a checkout of the source has."""
+    """The sites and the proxy, whose packages are an extra, and the task, which only a checkout of the source has."""
     try:
-        books, mail, proxy = (import_module(f"fixtures.{name}") for name in ("books", "mail", "proxy"))
-        task_file = Path(str(books.__file__)).parent.parent / "examples" / "invoices.py"
-        found = books.Books, mail.Mail, proxy.FaultProxy, task_file
-    except (ImportError, AttributeError) as error:
-        raise Misuse(f"The demo needs a checkout of the source, installed with its [dev] extra ({error}).") from error
+        from browser_agent.testing import Books, FaultProxy, Mail
+    except ImportError as error:
+        raise Misuse(f"The demo needs the practice sites: pip install 'browser-agent[testing]' ({error}).") from error
+    task_file = Path(__file__).parent.parent / "examples" / "invoices.py"
     if not task_file.exists():
         raise Misuse(f"The demo needs a checkout of the source; there is no {task_file}.")
-    return found
+    return Books, Mail, FaultProxy, task_file
 
 
 def _submit(store: Store, task_file: Path, books: Books, mail: Mail, proxy: FaultProxy) -> str:

@@ -22,10 +22,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Reque
 from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.held import HeldBrowser
 from browser_agent.states import Point
+from browser_agent.testing.road.loop import Loop
+from browser_agent.testing.sites.certificate import Certificate
+from browser_agent.testing.sites.till import Ending, Order, Till
 from browser_agent.wire import NOTHING_SEEN, WireFact, WireReport
-from fixtures.certificate import Certificate
-from fixtures.loop import Loop
-from fixtures.till import Ending, Order, Till
 
 GESTURES = count(1)
 DEADLINE_SECONDS = 20.0

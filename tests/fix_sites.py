@@ -4,7 +4,7 @@ import re
 
 import httpx
 
-from fixtures.sessions import PASSWORD
+from browser_agent.testing.sites.sessions import PASSWORD
 
 INVOICE = {"customer": "Northwind Traders", "contract": "C-7", "amount": "1,240.50", "reference": "S-101"}
 MESSAGE = {"to": "billing@northwind.example", "subject": "Invoice INV-1", "message": "Attached."}

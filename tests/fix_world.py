@@ -25,13 +25,13 @@ from browser_agent.states import Answer, Victim
 from browser_agent.store import Said, Store
 from browser_agent.striking import strike
 from browser_agent.tasks import load_task
-from fixtures.bank import Bank
-from fixtures.books import Books
-from fixtures.mail import Mail
-from fixtures.proxy import FaultProxy
-from fixtures.seller import Seller
-from fixtures.shop import Shop
-from fixtures.wizard import Wizard
+from browser_agent.testing.road.proxy import FaultProxy
+from browser_agent.testing.sites.bank import Bank
+from browser_agent.testing.sites.books import Books
+from browser_agent.testing.sites.mail import Mail
+from browser_agent.testing.sites.seller import Seller
+from browser_agent.testing.sites.shop import Shop
+from browser_agent.testing.sites.wizard import Wizard
 
 TASKS = Path(__file__).parent / "tasks"
 REALLY = {"slow": "books", "terse": "books", "manual": "books"}

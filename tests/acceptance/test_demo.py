@@ -18,9 +18,9 @@ from browser_agent.cli.screen import Screen
 from browser_agent.keeping import Ended
 from browser_agent.states import RunState
 from browser_agent.store import Store
-from fixtures.books import Books
-from fixtures.mail import Mail
-from fixtures.proxy import FaultProxy
+from browser_agent.testing.road.proxy import FaultProxy
+from browser_agent.testing.sites.books import Books
+from browser_agent.testing.sites.mail import Mail
 from tests.fix_matrix import one_in
 
 COMMAND = Path(sysconfig.get_path("scripts")) / "browser-agent"

@@ -7,7 +7,7 @@ from typing import Any
 
 from browser_agent.starting import submit
 from browser_agent.tasks import load_task
-from fixtures import Shop
+from browser_agent.testing import Shop
 from tests.fix_world import TASKS, World
 
 

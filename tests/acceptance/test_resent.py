@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 
 from browser_agent.states import RunState
-from fixtures.certificate import Certificate
-from fixtures.till import Ending, Till
+from browser_agent.testing.sites.certificate import Certificate
+from browser_agent.testing.sites.till import Ending, Till
 from tests.fix_world import World
 
 

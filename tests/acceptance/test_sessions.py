@@ -20,10 +20,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from browser_agent.sealing import KEY_VARIABLE
 from browser_agent.states import QuestionKind, RunState
-from fixtures.books import Books
-from fixtures.mail import Mail
-from fixtures.proxy import FaultProxy
-from fixtures.sessions import PASSWORD
+from browser_agent.testing.road.proxy import FaultProxy
+from browser_agent.testing.sites.books import Books
+from browser_agent.testing.sites.mail import Mail
+from browser_agent.testing.sites.sessions import PASSWORD
 from tests.fix_world import TASKS, World
 
 BY_NAME = ("manual", "--account", "manual=acme", "--when-signed-in", '[data-account="acme"]')

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import browser_agent
-from fixtures.books import Books
+from browser_agent.testing.sites.books import Books
 from tests.fix_world import TASKS
 
 ROOT = Path(browser_agent.__file__).parents[1]

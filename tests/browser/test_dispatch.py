@@ -17,8 +17,8 @@ from browser_agent.browser.witness import Witness
 from browser_agent.gestures import Gesture
 from browser_agent.kinds import Check, Click, Press, Select, Upload
 from browser_agent.rules import was_performed, was_refused
-from fixtures.books import Books
-from fixtures.proxy import FaultProxy
+from browser_agent.testing.road.proxy import FaultProxy
+from browser_agent.testing.sites.books import Books
 from observers import ConfirmationText
 
 SHORT_MS, LONG_MS = 400, 8000

@@ -15,8 +15,8 @@ from browser_agent.browser import chromium
 from browser_agent.browser.guard import Guard as InProcessGuard
 from browser_agent.rules import nothing_left, rejection
 from browser_agent.states import RunState
-from fixtures.certificate import Certificate
-from fixtures.till import Till
+from browser_agent.testing.sites.certificate import Certificate
+from browser_agent.testing.sites.till import Till
 from tests.fix_browser import StartChromium
 from tests.fix_guard import Counter, Guard, press, wait
 from tests.fix_world import World

@@ -20,8 +20,8 @@ from browser_agent.keeping import Options
 from browser_agent.login_window import log_in
 from browser_agent.sealing import KEY_VARIABLE
 from browser_agent.store import Store
-from fixtures.books import Books
-from fixtures.sessions import PASSWORD
+from browser_agent.testing.sites.books import Books
+from browser_agent.testing.sites.sessions import PASSWORD
 from observers import Site
 
 

@@ -16,9 +16,9 @@ from playwright.async_api import Page, async_playwright
 from browser_agent.browser.held import HeldBrowser
 from browser_agent.browser.netlog import NetworkLog, Span
 from browser_agent.states import Point
+from browser_agent.testing.road.proxy import FaultProxy
+from browser_agent.testing.sites.books import Books
 from browser_agent.wire import WireReport
-from fixtures.books import Books
-from fixtures.proxy import FaultProxy
 
 T = TypeVar("T")
 PIPE_BYTES = 2**16

@@ -28,7 +28,7 @@ from browser_agent.open_run import open_run
 from browser_agent.records import GestureRow
 from browser_agent.report import write_report
 from browser_agent.store import Store
-from fixtures import Shop
+from browser_agent.testing import Shop
 
 SIGNED_IN = '[data-account="acme"]'
 

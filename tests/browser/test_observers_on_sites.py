@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Browser, Page
 
-from fixtures import Books, Mail
+from browser_agent.testing import Books, Mail
 from observers import (
     Circumstances,
     ConfirmationText,

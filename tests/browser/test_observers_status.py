@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 from pydantic import ValidationError
 
-from fixtures import Mail, Shop
+from browser_agent.testing import Mail, Shop
 from observers import (
     Address,
     Both,

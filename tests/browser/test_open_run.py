@@ -29,8 +29,8 @@ from browser_agent.open_run import OpenRun, open_run
 from browser_agent.records import GestureRow
 from browser_agent.states import Answer, RunState
 from browser_agent.store import Said, Store
-from fixtures.books import Books
-from fixtures.proxy import FaultProxy
+from browser_agent.testing.road.proxy import FaultProxy
+from browser_agent.testing.sites.books import Books
 
 LAUNCHED = {"guarded": ["--enable-net-benchmarking"], "unguarded": []}
 

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from browser_agent.browser.held import HELPER_ADDRESS, HeldBrowser
 from browser_agent.browser.page_state import PageState, give_session_storage, read_page_state
 from browser_agent.sessions import merged
-from fixtures.server import serve
+from browser_agent.testing.sites.server import serve
 from observers.session import SESSION_STORAGE
 from observers.view import open_view
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Error, FrameLocator, Page, Playwright, 
 from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.evidence import Picture, capture
 from browser_agent.browser.held import HELPER_ADDRESS
-from fixtures import Bank, FaultProxy, Shop, Wizard
+from browser_agent.testing import Bank, FaultProxy, Shop, Wizard
 from tests.fix_guard import Guard, wait
 
 SENTENCE = "Order O-1 received for R-1"

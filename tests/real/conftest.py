@@ -17,7 +17,7 @@ from browser_agent.records import AttemptRow, GestureRow
 from browser_agent.states import Point
 from browser_agent.store import Store
 from browser_agent.tasks import dump_arguments, load_task, parse_arguments
-from fixtures.proxy import FaultProxy
+from browser_agent.testing.road.proxy import FaultProxy
 from tests.real.trac_site import PASSWORD, Trac, TracUnavailable
 
 HERE = Path(__file__).parent

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser
 
 from browser_agent.states import Point, RunState
 from browser_agent.tasks import load_module
-from fixtures.proxy import FaultProxy
+from browser_agent.testing.road.proxy import FaultProxy
 from observers import Observation
 from observers.view import open_view
 from tests.real.conftest import EXAMPLE, Filed, FileTicket

@@ -17,8 +17,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from fixtures import Books, FaultProxy, faults, serve
-from fixtures.faults import NAMES
+from browser_agent.testing import Books, FaultProxy, serve
+from browser_agent.testing.road import faults
+from browser_agent.testing.road.faults import NAMES
 
 INVOICE = {"customer": "Northwind Traders", "amount": "10", "reference": "S-101"}
 SHORT_SECONDS = 0.3
@@ -406,7 +407,18 @@ def test_a_site_closes_with_a_request_still_in_its_hands() -> None:
 
 
 def test_the_command_line_runs_a_proxy_with_a_fault(books: Books) -> None:
-    command = [sys.executable, "-m", "fixtures", "proxy", "--to", books.url, "--fault", "status", "--code", "418"]
+    command = [
+        sys.executable,
+        "-m",
+        "browser_agent.testing",
+        "proxy",
+        "--to",
+        books.url,
+        "--fault",
+        "status",
+        "--code",
+        "418",
+    ]
     with subprocess.Popen([*command, "--match", "GET /invoices"], stdout=subprocess.PIPE, text=True) as proxy:
         assert proxy.stdout
         address = proxy.stdout.readline().removeprefix("proxy: ").strip()

@@ -8,12 +8,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-import fixtures
-from fixtures import Bank, Books, Mail, Seller, Shop, Wizard
-from fixtures.faults import NAMES
-from fixtures.site import FixtureSite
+from browser_agent import testing
+from browser_agent.testing import Bank, Books, Mail, Seller, Shop, Wizard
+from browser_agent.testing.road.faults import NAMES
+from browser_agent.testing.sites.site import FixtureSite
 
-README = (Path(fixtures.__file__).parent / "README.md").read_text(encoding="utf-8")
+README = (Path(testing.__file__).parent / "README.md").read_text(encoding="utf-8")
 CATALOGUE = README[README.index("## The catalogue of faults") :]
 SITES: tuple[type[FixtureSite], ...] = (Books, Mail, Shop, Seller, Bank, Wizard)
 NO_FAULTS = {"accept", "commit_at_once"}
@@ -48,7 +48,7 @@ def test_every_site_has_its_section_with_its_pages_and_its_ledger(site: type[Fix
 
 
 def test_without_a_name_all_sites_are_served() -> None:
-    with subprocess.Popen([sys.executable, "-m", "fixtures"], stdout=subprocess.PIPE, text=True) as served:
+    with subprocess.Popen([sys.executable, "-m", "browser_agent.testing"], stdout=subprocess.PIPE, text=True) as served:
         assert served.stdout
         told = dict(served.stdout.readline().strip().split(": ") for _ in SITES)
         pages = {name: httpx.get(url, follow_redirects=True).text for name, url in told.items()}

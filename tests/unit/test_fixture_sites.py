@@ -10,8 +10,8 @@ from decimal import Decimal
 import httpx
 import pytest
 
-from fixtures import Books, Mail
-from fixtures.books import Shipment
+from browser_agent.testing import Books, Mail
+from browser_agent.testing.sites.books import Shipment
 from tests.fix_sites import INVOICE, MESSAGE, Visitor, cells
 
 
@@ -330,7 +330,7 @@ def test_an_unknown_switch_is_named_and_sets_nothing(books: Books, visitor: Visi
 
 
 def test_the_command_line_serves_a_site_and_prints_its_address() -> None:
-    command = [sys.executable, "-m", "fixtures", "books", "--account", "zoe", "--day", "2027-01-02"]
+    command = [sys.executable, "-m", "browser_agent.testing", "books", "--account", "zoe", "--day", "2027-01-02"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as site:
         assert site.stdout
         address = site.stdout.readline().removeprefix("books: ").strip()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from fixtures import Bank
+from browser_agent.testing import Bank
 from tests.fix_sites import Visitor, cells
 
 TRANSFER = {"iban": "DE89 3704 0044 0532 0130 00", "amount": "100.00", "remark": "R-1"}

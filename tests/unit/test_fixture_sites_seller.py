@@ -6,7 +6,7 @@ from decimal import Decimal
 import httpx
 import pytest
 
-from fixtures import Seller
+from browser_agent.testing import Seller
 from tests.fix_sites import Visitor, cells
 
 CHANGE = {"article": "A-10", "percent": "+10 %", "remark": "R-1"}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from fixtures import Mail, Shop
+from browser_agent.testing import Mail, Shop
 from tests.fix_sites import MESSAGE, Visitor, cells
 
 ORDER = {"article": "A-10", "quantity": "2", "reference": "R-1"}

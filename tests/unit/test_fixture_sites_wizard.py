@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from fixtures import Wizard
+from browser_agent.testing import Wizard
 from tests.fix_sites import Visitor, cells
 
 FILLED = ({"name": "Ann", "email": "a@b.example"}, {"purpose": "Travel", "reference": "R-1"}, {"amount": "10.00"})

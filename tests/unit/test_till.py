@@ -8,8 +8,8 @@ import ssl
 import httpx
 import pytest
 
-from fixtures.certificate import Certificate
-from fixtures.till import Ending, Till
+from browser_agent.testing.sites.certificate import Certificate
+from browser_agent.testing.sites.till import Ending, Till
 
 LOST = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError, httpx.ReadTimeout)
 
