@@ -31,7 +31,6 @@ class WireFact(BaseModel):
     status: int | None = None
     location: str | None = None
     error: str | None = None
-    by_service_worker: bool = False
     declared: bool = False  # it is the gesture's declared commit request
     fresh: bool = True  # it left on a fresh connection, which the browser does not send a second time by itself
 
@@ -133,7 +132,7 @@ class WireReport(BaseModel):
     @property
     def _direct(self) -> bool:
         """No service worker stood between the page and the wire."""
-        return not self.workers and not any(fact.by_service_worker for fact in self.facts)
+        return not self.workers
 
 
 def restarts_in_words(stored: str | None) -> list[str]:

@@ -63,6 +63,7 @@ class Gate:
         self._sockets: set[WebSocket] = set()
         self._refusing: str | None = None
         self._leaving = Leaving()
+        self._context = context
         pause.tell(self._came, self._ended, self._worker_made)
         context.on("page", self._watch_page)
         context.on("requestfinished", self._finished)
@@ -70,14 +71,20 @@ class Gate:
         for page in context.pages:
             self._watch_page(page)
 
-    async def arm(self, gesture: str, sends: str | None) -> bool:
-        """Stand before the gesture's input. False: the guard cannot work here, nothing may be made through it."""
-        if not await self._ask_helper(CAN_FLUSH):
+    async def arm(self, gesture: str, sends: str | None, *, unguarded: bool = False) -> bool:
+        """Stand before the gesture's input. False: the guard cannot work here, and it does not stand.
+
+        `unguarded` = stand there all the same: the fence is checked and `released` written, and the report says that
+        the browser may send a request twice.
+        """
+        guarded = await self._ask_helper(CAN_FLUSH)
+        if not guarded and not unguarded:
             return False
         self._refusing = None
         self._leaving.forget()
         span = await self._log.span(self.helper) if self._log is not None else None
-        watch = Watch(gesture, sends, sockets=len(self._sockets), workers=self._pause.workers, span=span)
+        sockets, workers = len(self._sockets), self._pause.workers
+        watch = Watch(gesture, sends, guarded=guarded, sockets=sockets, workers=workers, span=span)
         self._current = self._watches[gesture] = watch
         await self._pause.stand()
         return True
@@ -88,6 +95,16 @@ class Gate:
             self._current.armed = False
             self._current = None
             await self._pause.rest()
+
+    async def close(self) -> None:
+        """Open it for good, and listen to nothing any more; for a browser that goes on without us."""
+        self._current = None
+        self._context.remove_listener("page", self._watch_page)
+        self._context.remove_listener("requestfinished", self._finished)
+        self._context.remove_listener("requestfailed", self._failed)
+        for page in self._context.pages:
+            page.remove_listener("websocket", self._watch_socket)
+        await self._pause.lift()
 
     def refuse(self, because: str) -> None:
         """From now on let nothing go: the worker is dead, or the run is in other hands."""
@@ -125,9 +142,10 @@ class Gate:
             # is never let go so: the fence of a settled gesture refuses it.
             opened = not watch.armed and self._refusing is None and watch.sends is not None and not declared
             if not opened:
-                refused = refused or await self._refused(watch, paused, address, flush=clear)
+                refused = refused or await self._refused(watch, paused, address, flush=clear and watch.guarded)
             if not opened and refused is None:
-                watch.note(paused, released=True, fresh=clear)  # it may have left, whatever the next line says
+                fresh = clear and watch.guarded
+                watch.note(paused, released=True, fresh=fresh)  # it may have left, whatever the next line says
                 self._leaving.left(paused)
                 await self._pause.let_go(paused, tell=True)
         if opened:

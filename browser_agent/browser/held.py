@@ -13,14 +13,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from playwright.async_api import Browser, BrowserContext, Dialog, Error, Page, Playwright, StorageState
+from playwright.async_api import Browser, BrowserContext, Dialog, Error, Page, Playwright, Route, StorageState
 
 from browser_agent.appearance import AS_IT_IS, Appearance
 from browser_agent.browser.appearing import appear
 from browser_agent.browser.chromium import Chromium, ChromiumSilent, close_page_by_port
 from browser_agent.browser.gate import Gate, Reach, Release
 from browser_agent.browser.netlog import NetworkLog
-from browser_agent.browser.pause import Pause
+from browser_agent.browser.pause import EVERYTHING, Pause, home_of
 from observers.session import SESSION_STORAGE, storage_state, without_undeclared
 
 T = TypeVar("T")
@@ -110,7 +110,7 @@ class HeldBrowser:
             browser = await playwright.chromium.connect_over_cdp(chromium.endpoint, timeout=ATTACH_SECONDS * 1000)
             context = browser.contexts[0]
             helper = await _helper_page(context)
-            pause = await asyncio.wait_for(Pause.lay(browser, context, helper), ATTACH_SECONDS)
+            pause = await asyncio.wait_for(_laid(browser, context, helper), ATTACH_SECONDS)
             await appear(context, appearance)
         except (Error, IndexError, TimeoutError):
             return None
@@ -201,6 +201,21 @@ def without_lost_answers(loop: asyncio.AbstractEventLoop, told: dict[str, Any]) 
     """A loop's exception handler: a dead driver leaves answers that nobody awaits; its death is told elsewhere."""
     if "reading from the driver" not in str(told.get("exception")):
         loop.default_exception_handler(told)
+
+
+async def _laid(browser: Browser, context: BrowserContext, helper: Page) -> Pause:
+    """A pause over all of the browser, and over the pages of the context that are there already."""
+    of_helper = await context.new_cdp_session(helper)
+    target = await of_helper.send("Target.getTargetInfo")
+    await of_helper.detach()
+    pause = await Pause.lay(await browser.new_browser_cdp_session(), home_of(target))
+    await context.route(EVERYTHING, _passes)
+    await context.unroute(EVERYTHING, _passes)
+    return pause
+
+
+async def _passes(route: Route) -> None:
+    await route.continue_()
 
 
 async def _helper_page(context: BrowserContext) -> Page:

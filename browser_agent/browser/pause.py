@@ -17,9 +17,10 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Page
+from playwright.async_api import CDPSession, Error
 
 EVERYTHING = "**/*"
+"""What a route is laid on for a moment, so that pages which are older than the pause ask anew for their way out."""
 _ALL = {"patterns": [{"urlPattern": "*", "requestStage": "Request"}]}
 _NONE = {"patterns": [{"urlPattern": "nothing:is-like-this", "requestStage": "Request"}]}
 """Laid from the first moment, though it pauses nothing: what is made without it would not be held later (measured)."""
@@ -48,7 +49,6 @@ class Answer:
 
     status: int
     headers: dict[str, str]
-    from_service_worker: bool = False  # what answers here is always the network
 
 
 Came = Callable[[Paused], Coroutine[Any, Any, None]]
@@ -82,21 +82,22 @@ class Pause:
         session.on("Target.targetDestroyed", self._gone)
 
     @classmethod
-    async def lay(cls, browser: Browser, context: BrowserContext, helper: Page) -> Pause:
-        """Lay it over a browser, so that it can hold whatever is made from now on, and the pages that are there.
+    async def lay(cls, session: CDPSession, home: str) -> Pause:
+        """Lay it over a browser, so that it can hold whatever is made from now on.
+
+        The pages that are there already must be made to ask anew for their way out: see `EVERYTHING`.
 
         Raises:
-            Error: the browser does not answer, or one of its pages doesn't.
+            Error: the browser does not answer.
         """
-        of_helper = await context.new_cdp_session(helper)
-        home = (await of_helper.send("Target.getTargetInfo"))["targetInfo"]["browserContextId"]
-        await of_helper.detach()
-        pause = cls(await browser.new_browser_cdp_session(), home)
-        await pause._session.send("Target.setDiscoverTargets", {"discover": True})
-        await pause._session.send("Fetch.enable", _NONE)
-        await context.route(EVERYTHING, _passes)  # makes the pages that are there ask anew for their way out
-        await context.unroute(EVERYTHING, _passes)
+        pause = cls(session, home)
+        await session.send("Target.setDiscoverTargets", {"discover": True})
+        await session.send("Fetch.enable", _NONE)
         return pause
+
+    async def lift(self) -> None:
+        """Take it away; what stands still is let go by the browser."""
+        await self._session.detach()
 
     def tell(self, came: Came, ended: Ended, worker_made: WorkerMade) -> None:
         """Who is told from now on; before that nothing may stand."""
@@ -167,6 +168,11 @@ class Pause:
                 raise
 
 
+def home_of(target: dict[str, Any]) -> str:
+    """The id of the browser context of a page, by what `Target.getTargetInfo` says on a session of the page."""
+    return str(target["targetInfo"]["browserContextId"])
+
+
 def _read(event: dict[str, Any]) -> Paused:
     request = event["request"]
     return Paused(
@@ -182,7 +188,3 @@ def _read(event: dict[str, Any]) -> Paused:
 def _words(reason: str) -> str:
     """The protocol's name of an error as the browser says it elsewhere: ConnectionReset, net::ERR_CONNECTION_RESET."""
     return "net::ERR_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", reason).upper()
-
-
-async def _passes(route: Any) -> None:
-    await route.continue_()

@@ -1,16 +1,15 @@
 """One gesture at the wire: which of its requests are held, and what became of each.
 
-The bookkeeping that the keeper's gate and the guard in the task's own process share. Knows nothing of browsers beyond
-what a request and a response tell of themselves, in Playwright's async and sync interface alike.
+Knows nothing of browsers beyond what a paused request and the head of an answer tell of themselves.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
 
 from browser_agent.browser.netlog import Span
+from browser_agent.browser.pause import Answer, Paused
 from browser_agent.sends import matches_request
 from browser_agent.wire import SAFE_METHODS, WireFact, WireReport
 from observers.evidence import plain_address
@@ -19,41 +18,22 @@ _MAY_WRITE = frozenset({"document", "xhr", "fetch"})
 """Kinds of requests by which a site may do something on a GET; pictures and styles are not among them."""
 
 
-class AnyRequest(Protocol):
-    """A request, of either interface."""
-
-    @property
-    def method(self) -> str: ...
-    @property
-    def url(self) -> str: ...
-    @property
-    def resource_type(self) -> str: ...
-    @property
-    def failure(self) -> str | None: ...
-
-
-class AnyResponse(Protocol):
-    """A response, of either interface."""
-
-    @property
-    def status(self) -> int: ...
-    @property
-    def headers(self) -> dict[str, str]: ...
-    @property
-    def from_service_worker(self) -> bool: ...
-
-
 @dataclass
 class Watch:
-    """What is seen of one gesture's requests. `span` = its part of the network log, if one is kept."""
+    """What is seen of one gesture's requests.
+
+    `guarded` = the browser's pooled connections can be closed, so that nothing of it is sent twice; `span` = its part
+    of the network log, if one is kept.
+    """
 
     gesture: str
     sends: str | None
     armed: bool = True
+    guarded: bool = True
     sockets: int = 0
     workers: int = 0
     reads: int = 0
-    facts: dict[Any, WireFact] = field(default_factory=dict)
+    facts: dict[Paused, WireFact] = field(default_factory=dict)
     span: Span | None = None
 
     @property
@@ -61,20 +41,20 @@ class Watch:
         """Whether something that was let go waits for its answer."""
         return any(fact.released and fact.status is None and fact.error is None for fact in self.facts.values())
 
-    def is_declared(self, request: AnyRequest) -> bool:
+    def is_declared(self, request: Paused) -> bool:
         """Whether it is the commit request that the gesture declares."""
         return self.sends is not None and matches_request(self.sends, request.method, request.url)
 
-    def holds(self, request: AnyRequest) -> bool:
+    def holds(self, request: Paused) -> bool:
         """Whether the request is held: it is a write, or the declared commit request."""
         return request.method not in SAFE_METHODS or self.is_declared(request)
 
-    def passed(self, request: AnyRequest) -> None:
+    def passed(self, request: Paused) -> None:
         """A request was let through unheld."""
         if request.resource_type in _MAY_WRITE:
             self.reads += 1
 
-    def held(self, request: AnyRequest, at: datetime) -> str:
+    def held(self, request: Paused, at: datetime) -> str:
         """A request is held; returns its plain address."""
         address = plain_address(request.url)
         self.facts[request] = WireFact(
@@ -82,13 +62,13 @@ class Watch:
         )
         return address
 
-    def note(self, request: AnyRequest, **facts: object) -> None:
+    def note(self, request: Paused, **facts: object) -> None:
         """Add to what is known of a held request."""
         if self.span is not None:
             self.span.doubt()
         self.facts[request] = self.facts[request].model_copy(update=facts)
 
-    def answered(self, request: AnyRequest, response: AnyResponse) -> bool:
+    def answered(self, request: Paused, response: Answer) -> bool:
         """The first answer to a held request; False if it is not one."""
         if request not in self.facts or self.facts[request].status is not None:
             return False
@@ -97,19 +77,13 @@ class Watch:
             request,
             status=response.status,
             location=plain_address(location) if location else None,
-            by_service_worker=response.from_service_worker,
         )
         return True
-
-    def ended(self, request: AnyRequest) -> None:
-        """A request ended without an answer, or in the middle of it."""
-        if request in self.facts and self.facts[request].refused is None:
-            self.note(request, error=request.failure or "no answer")
 
     def report(self) -> WireReport:
         """All that was seen so far."""
         return WireReport(
-            armed=self.armed,
+            armed=self.armed and self.guarded,
             facts=tuple(self.facts.values()),
             sockets=self.sockets,
             workers=self.workers,

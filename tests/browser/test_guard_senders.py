@@ -7,6 +7,7 @@ the site; and one that is let go, which arrives once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Browser, Playwright
@@ -14,12 +15,27 @@ from playwright.sync_api import Browser, Playwright
 from browser_agent.browser import chromium
 from browser_agent.browser.guard import Guard as InProcessGuard
 from browser_agent.rules import nothing_left, rejection
-from browser_agent.states import RunState
+from browser_agent.states import Point, RunState
 from browser_agent.testing.sites.certificate import Certificate
 from browser_agent.testing.sites.till import Till
 from tests.fix_browser import StartChromium
 from tests.fix_guard import Counter, Guard, press, wait
 from tests.fix_world import World
+
+
+class Fence:
+    """Where a run would check its fence: what was let go, and the points that were reached, are written down."""
+
+    def __init__(self) -> None:
+        self.released: list[str] = []
+        self.points: list[Point] = []
+
+    def release(self, gesture: str, method: str, address: str) -> None:
+        self.released.append(f"{method} {address}")
+
+    def reach(self, point: Point, gesture: str) -> None:
+        self.points.append(point)
+
 
 OF_A_PAGE = (
     "xhr",
@@ -157,6 +173,31 @@ def without_flag(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chromiums are started without the interface by which connections are closed."""
     flags = [flag for flag in chromium._FLAGS if flag != "--enable-net-benchmarking"]
     monkeypatch.setattr(chromium, "_FLAGS", tuple(flags))
+
+
+@pytest.mark.parametrize("by", ["form", "leaving", "later", "shared worker", "closed form", "blank form"])
+def test_the_guard_of_a_process_of_its_own_holds_the_same(
+    playwright: Playwright, start_chromium: StartChromium, by: str
+) -> None:
+    page = playwright.chromium.connect_over_cdp(start_chromium().endpoint).contexts[0].new_page()
+    fence = Fence()
+    guard = InProcessGuard(page, fence.release, fence.reach)
+    with Till() as till:
+        till.end("fin")
+        for refused in (True, False):
+            page.goto(f"{till.url}/?{urlencode({'by': by})}")
+            assert guard.arm(f"gesture {refused}", "POST /orders")
+            if refused:
+                guard.refuse("nothing may leave")
+            press(page)
+            wait(page, lambda: bool(guard.report(f"gesture {refused}").facts))  # noqa: B023  # called at once
+            wait(page, lambda: refused or bool(till.arrived))  # noqa: B023  # called at once
+            guard.disarm()
+            assert len(till.arrived) == (0 if refused else 1)
+        (fact,) = guard.report("gesture False").facts
+        assert fact.released and fact.fresh and fence.released == [f"POST {till.url}/orders"]
+        assert fence.points[:3] == [Point.PAUSED, Point.PAUSED, Point.RELEASED]
+    guard.close()
 
 
 @pytest.mark.usefixtures("without_flag")
