@@ -21,12 +21,21 @@ from browser_agent.browser.gate import FLUSH, FLUSH_SECONDS
 from browser_agent.browser.held import HELPER_ADDRESS
 from browser_agent.browser.pause import EVERYTHING
 from browser_agent.browser.watch import Watch
+from browser_agent.states import Point
 from browser_agent.wire import NOTHING_SEEN, WireReport
 
 Release = Callable[[str, str, str], None]
 """Check the fence and write `released`: gesture, method, address. Raises when the request must not leave."""
 
+Reach = Callable[[Point], None]
+"""A durable point at the wire: a test may end the run's life there. What it raises while a request is held means that
+the request must not leave; elsewhere it must raise nothing."""
+
 UNROUTE_TRIES = 3
+
+
+def _go_on(_: Point) -> None:
+    """Nothing is struck."""
 
 
 class Guard:
@@ -35,10 +44,11 @@ class Guard:
     Args:
         page: the page that is acted on.
         release: see `Release`.
+        reach: see `Reach`.
     """
 
-    def __init__(self, page: Page, release: Release) -> None:
-        self._page, self._release = page, release
+    def __init__(self, page: Page, release: Release, reach: Reach = _go_on) -> None:
+        self._page, self._release, self._reach = page, release, reach
         self._context: BrowserContext = page.context
         self._watches: dict[str, Watch] = {}
         self._current: Watch | None = None
@@ -116,11 +126,13 @@ class Guard:
             return
         watch.note(request, released=True)  # from here on it may have left, whatever the next line says
         _quietly(route.continue_)
+        self._reach(Point.RELEASED)
 
     def _refused(self, watch: Watch, request: Request, address: str) -> str | None:
         """Why the held request must not leave, or None: fence checked, `released` written, connections closed."""
         if self._refusing is None:
             try:
+                self._reach(Point.PAUSED)
                 self._release(watch.gesture, request.method, address)
             except BaseException as error:  # a stop, a lost lease, a full disk: each means that it must not leave
                 return str(error)
@@ -151,8 +163,8 @@ class Guard:
             self._current.note(request, released=True)
 
     def _answered(self, response: Response) -> None:
-        if self._current is not None:
-            self._current.answered(response.request, response)
+        if self._current is not None and self._current.answered(response.request, response):
+            self._reach(Point.ANSWERED)
 
     def _ended(self, request: Request) -> None:
         if self._current is not None:
