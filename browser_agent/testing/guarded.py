@@ -17,7 +17,11 @@ GUARD_FLAG = "--enable-net-benchmarking"
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any], browser_name: str) -> dict[str, Any]:
-    """The suite's own arguments, and for Chromium the flag by which pooled connections can be closed."""
+    """The suite's own arguments, and what the guard needs: that flag, and a whole Chromium (`browser-agent doctor` says
+    which), since Playwright's headless shell has no such page. What the suite says of its Chromium itself stays."""
     if browser_name != "chromium":
         return browser_type_launch_args
-    return {**browser_type_launch_args, "args": [*browser_type_launch_args.get("args", ()), GUARD_FLAG]}
+    from browser_agent.browser.chromium import find_chromium
+
+    told = {**browser_type_launch_args, "args": [*browser_type_launch_args.get("args", ()), GUARD_FLAG]}
+    return told if {"executable_path", "channel"} & set(told) else {**told, "executable_path": find_chromium()}
