@@ -170,11 +170,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     from browser_agent.testing.suite.interruptions import crossings, names
 
     if not any(name in metafunc.fixturenames for name in _USES):
-        raise pytest.UsageError(f"{metafunc.definition.nodeid}: {MARKER} needs one of {' and '.join(_USES)} to kill.")
+        pytest.fail(
+            f"{metafunc.definition.nodeid}: {MARKER} needs one of {' and '.join(_USES)} to kill.", pytrace=False
+        )
     try:
         found = crossings(*marker.args, **marker.kwargs)
     except (Misuse, TypeError) as error:
-        raise pytest.UsageError(f"{metafunc.definition.nodeid}: {MARKER}: {error}") from error
+        pytest.fail(f"{metafunc.definition.nodeid}: {MARKER}: {error}", pytrace=False)
     metafunc.parametrize("_agent_trial", found, ids=names(found), indirect=True)
 
 

@@ -95,12 +95,12 @@ class Guard:
             self._helper.close()
 
     def _let_through(self) -> None:
-        """Hold nothing any more. A page that closes itself just now ends the call (measured), and not the others."""
+        """Hold nothing any more. A page that closes or crashes just now ends this (measured), and not the others."""
         for _ in range(UNROUTE_TRIES):
             try:
                 return self._context.unroute(EVERYTHING, self._on_request)
             except Error as error:
-                if "closed" not in str(error):
+                if "closed" not in str(error) and "crashed" not in str(error):
                     raise
 
     def _listen(self, guarded: bool) -> None:

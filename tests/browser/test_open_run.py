@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import NamedTuple, cast
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright
+from playwright.sync_api import Browser, Error, Page, Playwright
 
 from browser_agent import (
     Click,
@@ -31,6 +31,7 @@ from browser_agent.states import Answer, Point, RunState
 from browser_agent.store import Said, Store
 from browser_agent.testing.road.proxy import FaultProxy
 from browser_agent.testing.sites.books import Books
+from browser_agent.testing.suite.run import crash
 
 LAUNCHED = {"guarded": ["--enable-net-benchmarking"], "unguarded": []}
 
@@ -268,6 +269,24 @@ def test_what_is_held_when_its_run_is_cut_never_leaves(desk: Desk) -> None:
     with pytest.raises(Stop), open_run(desk.page, site=desk.site, store=desk.store, reach=reach) as run:
         run.make(desk.post())
     assert not desk.books.invoices and not desk.books.ledger.writes
+
+
+def test_a_page_that_crashes_after_its_input_is_looked_for_from_a_fresh_one(desk: Desk) -> None:
+    crashed: list[Point] = []
+    refused: list[Point] = []
+
+    def reach(point: Point, _: int) -> None:
+        if point is Point.ANSWERED and not crash(desk.page):
+            refused.append(point)
+        if point is Point.INPUT and crash(desk.page):
+            crashed.append(point)
+
+    with open_run(desk.page, site=desk.site, store=desk.store, reach=reach) as run:
+        assert run.make(desk.post()) == Posted("INV-1")
+        assert (refused, crashed) == ([Point.ANSWERED], [Point.INPUT])
+        with pytest.raises(Error, match="crashed"):
+            desk.page.wait_for_timeout(1)
+    assert len(desk.books.invoices) == 1
 
 
 def test_a_site_behind_another_road_is_the_same_work_by_the_address_that_it_really_has(desk: Desk) -> None:

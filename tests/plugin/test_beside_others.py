@@ -52,15 +52,15 @@ def test_a_place_in_the_ini_file_is_meant_from_its_folder_and_refused_alike(suit
 def test_an_unknown_point_is_told_with_all_that_there_are(suite: Suite) -> None:
     suite.write(test_it=MARKED)
     result = suite.run()
-    assert result.ret is pytest.ExitCode.INTERRUPTED or result.ret is pytest.ExitCode.USAGE_ERROR
-    assert "no point 'lunch'" in result.stdout.str() + result.stderr.str()
-    assert "'released': its request has been let go" in result.stdout.str() + result.stderr.str()
+    assert result.ret is pytest.ExitCode.INTERRUPTED
+    assert "no point 'lunch'" in result.stdout.str()
+    assert "'released': its request has been let go" in result.stdout.str()
 
 
 def test_the_marker_needs_something_to_kill(suite: Suite) -> None:
     suite.write(test_it=MARKED.replace("agent_task", "tmp_path"))
     result = suite.run()
-    assert f"{MARKER} needs one of agent_task and agent_run to kill" in result.stdout.str() + result.stderr.str()
+    assert f"{MARKER} needs one of agent_task and agent_run to kill" in result.stdout.str()
 
 
 def test_the_project_offers_it_as_an_entry_point() -> None:

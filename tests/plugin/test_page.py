@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
+from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Page
 
@@ -35,14 +38,32 @@ def test_its_files_are_a_suite_that_passes_and_its_runs_are_reported(suite: Suit
     row.get_by_role("link").click()
     assert page.get_by_text("post an invoice for S-7").count() > 0
 
-    html = (suite.folder / "page.html").read_text(encoding="utf-8")
-    told = re.search(r'data-jsonblob="([^"]*)"', html)
-    assert told is not None and told[1].count("browser-agent report") == TESTS
-    assert "before gesture 1: post an invoice for S-7" in told[1]
-    results = [json.loads(path.read_text()) for path in (suite.folder / "allure").glob("*-result.json")]
-    attached = {each["name"]: {one["name"] for one in each.get("attachments", ())} for each in results}
-    assert "browser-agent report" in attached["test_a_lost_answer_makes_no_second_invoice"], attached
-    assert any("after gesture 1" in name for name in attached["test_what_is_dropped_is_not_sent_again"])
+    in_html = {
+        test: [each["name"] for each in goes[0]["extras"]] for test, goes in in_pytest_html(suite.folder).items()
+    }
+    in_allure = attached_in_allure(suite.folder)
+    assert len(in_html) == len(in_allure) == TESTS
+    for attached in (*in_html.values(), *in_allure.values()):
+        assert "browser-agent report" in attached and "before gesture 1: post an invoice for S-7" in attached
+
+
+def in_pytest_html(folder: Path) -> dict[str, Any]:
+    """The extras of each test on pytest-html's page."""
+    told = re.search(r'data-jsonblob="([^"]*)"', (folder / "page.html").read_text(encoding="utf-8"))
+    assert told is not None
+    tests: dict[str, Any] = json.loads(unescape(told[1]))["tests"]
+    return {test: goes[0]["extras"] for test, goes in tests.items()}
+
+
+def attached_in_allure(folder: Path) -> dict[str, list[str]]:
+    """What each test's fixtures have attached in its end, as Allure shows it beside the test."""
+    attached: dict[str, list[str]] = {}
+    for path in (folder / "allure").glob("*-container.json"):
+        container = json.loads(path.read_text(encoding="utf-8"))
+        names = [each["name"] for after in container.get("afters", ()) for each in after.get("attachments", ())]
+        if names:
+            attached.setdefault(container["children"][0], []).extend(names)
+    return attached
 
 
 def test_it_names_every_point_and_every_option() -> None:

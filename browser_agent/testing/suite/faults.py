@@ -58,7 +58,8 @@ class AgentFaults(Faults):
         """Kill the browser at that point of the gesture.
 
         With `agent_task` its Chromium is ended by SIGKILL. With `agent_run` the browser belongs to the whole test
-        session, so only the page's renderer is crashed there; the run goes on and looks from fresh pages.
+        session, so only the page's renderer is crashed there, as soon after that point as Chromium lets it: not while a
+        navigation is under way. The run goes on and looks from fresh pages.
 
         Args:
             after, gesture: see `kill_worker`.

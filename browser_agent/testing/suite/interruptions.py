@@ -14,7 +14,9 @@ from browser_agent.testing.suite.points import WORDS, in_words, point_of
 UNDISTURBED = "undisturbed"
 
 
-def crossings(points: Iterable[str] | None = None, gestures: int = 1, may_ask: bool = False) -> list[KillAt | None]:
+def crossings(
+    points: Iterable[str] | str | None = None, gestures: int = 1, may_ask: bool = False
+) -> list[KillAt | None]:
     """Where the worker is killed, once for each crossing; None first, where nobody is.
 
     Args:
@@ -25,7 +27,8 @@ def crossings(points: Iterable[str] | None = None, gestures: int = 1, may_ask: b
     Raises:
         Misuse: an unknown point, or none at all.
     """
-    at = [point_of(word) for word in (WORDS if points is None else points)]
+    words = [points] if isinstance(points, str) else WORDS if points is None else points
+    at = [point_of(word) for word in words]
     if not at or gestures < 1:
         raise Misuse("every_interruption needs a point and a gesture to strike at: leave points= and gestures= out.")
     return [None, *(KillAt(point, number) for number in range(1, gestures + 1) for point in dict.fromkeys(at))]

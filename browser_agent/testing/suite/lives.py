@@ -54,13 +54,15 @@ def check_met(trial: Trial) -> None:
     """Nothing that was asked for may have been left out: skip what `every_interruption` asked for, fail the rest."""
     kill = trial.kills.open
     if kill is not None and trial.crossing:
-        pytest.skip(f"never reached: {in_words(kill.point, kill.gesture)}. {_WHY}")
+        pytest.skip(f"never reached: {in_words(kill.point, kill.gesture)}; {_WHY}")
     unmet = [str(one) for one in trial.faults.unmet] if trial.faults is not None else []
-    if left := "; ".join(filter(None, [*unmet, trial.kills.unmet])):
-        pytest.fail(f"The test has passed, and has shown nothing: this was never met: {left}. {_WHY}", pytrace=False)
+    if kill is not None:
+        unmet.append(f"{trial.kills.unmet} ({_WHY})")
+    if unmet:
+        pytest.fail(f"The test has passed, and has shown nothing, for this was never met: {'; '.join(unmet)}.", False)
 
 
-_WHY = "A gesture comes to paused and released only where its requests can be held at the wire."
+_WHY = "a gesture comes to paused and released only where its requests can be held at the wire"
 
 
 def _begin_second_life(item: Any, trial: Trial) -> None:

@@ -18,6 +18,7 @@ from playwright.sync_api import BrowserContext, Error, Page
 from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.errors import Stop
 from browser_agent.gestures import Gesture
+from browser_agent.keeping import Event
 from browser_agent.open_run import AT_THE_WIRE, OpenRun, open_run
 from browser_agent.settings import load
 from browser_agent.states import OPEN_GESTURE_STATES, Point, RunState, Victim
@@ -68,6 +69,7 @@ class AgentRun:
         self._run: OpenRun | None = None
         self._stop: Stop | None = None
         self._key = ""
+        self._crashing = False  # asked for, and Chromium has refused it so far
 
     # what a test does with it
 
@@ -120,7 +122,7 @@ class AgentRun:
                 sites=self._sites,
                 store=self._trial.store,
                 key=self._key,
-                tell=lambda event: print(f"agent_run: {event.words}"),
+                tell=_heard,
                 options=replace(load().options(), on_question=()),  # nobody is told of what a test asks
                 addresses=self._trial.addresses,
                 reach=self._reach,
@@ -143,8 +145,11 @@ class AgentRun:
 
     def _reach(self, point: Point, number: int) -> None:
         kill = None if self.is_cut else self._trial.kills.meet(point, number)
-        if kill is not None and kill.victim is Victim.BROWSER:
-            crash(self.page)
+        self._crashing = self._crashing or (kill is not None and kill.victim is Victim.BROWSER)
+        if self._crashing:
+            self._crashing = not crash(self.page)
+            self._trial.kills.struck = not self._crashing
+            print(f"agent_run: the page {'could not be' if self._crashing else 'is'} crashed {in_words(point, number)}")
         elif kill is not None and self._run is not None:
             print(f"agent_run: cut {in_words(point, number)}, as asked")
             self.is_cut = True
@@ -178,11 +183,25 @@ class AgentRun:
             return context.new_page()
 
 
-def crash(page: Page) -> None:
-    """Crash the page's renderer; the browser itself belongs to the whole session."""
-    with suppress(Error, DeadlinePassed):
+def _heard(event: Event) -> None:
+    if event.kind != "step":  # it has no words of its own here, and its gesture was told of
+        print(f"agent_run: {event.words}")
+
+
+def crash(page: Page) -> bool:
+    """Crash the page's renderer; the browser itself belongs to the whole session.
+
+    Returns:
+        Whether it was crashed: Chromium refuses it while a navigation is under way (measured).
+    """
+    try:
         session = page.context.new_cdp_session(page)
         within(CRASH_SECONDS, lambda: session.send("Page.crash"))
+    except DeadlinePassed:
+        return True
+    except Error:
+        return False
+    return True
 
 
 def _free_key(trial: Trial) -> str:
