@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -42,6 +42,16 @@ T = TypeVar("T")
 
 SESSION_SECONDS = 3.0
 
+Reach = Callable[[Point, int], None]
+"""Told of each durable point of the run's Nth gesture. At the wire (`AT_THE_WIRE`) it makes no call of
+Playwright, and raises nothing; elsewhere what it raises leaves `make`."""
+
+AT_THE_WIRE = frozenset({Point.PAUSED, Point.RELEASED, Point.ANSWERED})
+
+
+def _go_on(_: Point, __: int) -> None:
+    """Nothing is struck in somebody else's process."""
+
 
 class OpenAttempt(Attempt):
     """An attempt on a page that somebody else owns.
@@ -50,6 +60,7 @@ class OpenAttempt(Attempt):
         store, lease, sites, options: see `Attempt`.
         page: the page.
         tell: called with each event.
+        reach: see `Reach`.
     """
 
     may_end = False
@@ -63,13 +74,15 @@ class OpenAttempt(Attempt):
         sites: Mapping[str, Site],
         options: Options,
         tell: Tell,
+        reach: Reach = _go_on,
     ) -> None:
         super().__init__(store, lease, sites, replace(options, keep_looking_seconds=0.0, pause_before_gesture=False))
         self.here = False
         self._tell = tell
         self._page_acting = self._acting = Acting(browser, page, store.artifacts.keep, self.veil)
         self.acting.fresh, self.acting.look_seconds = options.appearance.context_options, options.look_seconds
-        self._guard = Guard(page, self._release)
+        self._told, self._number = reach, 0
+        self._guard = Guard(page, self._release, lambda point, gesture: reach(point, self._number))
         self._session: dict[str, Any] = {}
 
     @property
@@ -121,7 +134,8 @@ class OpenAttempt(Attempt):
         return False
 
     def reach(self, point: Point, number: int) -> None:
-        """Nothing is struck in somebody else's process."""
+        self._number = number  # what comes to the wire from now on is of this gesture
+        self._told(point, number)
 
     def close(self) -> None:
         """Leave the page as it was found."""
@@ -156,6 +170,10 @@ class OpenRun(Run):
         """
         return self.step(_call(gesture, self._site), key=key)
 
+    def cut(self) -> None:
+        """From now on nothing of this go can be written, as if its process had died here: what a test does to it."""
+        self._attempt.store.database.shut()
+
 
 @contextmanager
 def open_run(  # each is optional and has its own name
@@ -166,6 +184,9 @@ def open_run(  # each is optional and has its own name
     store: Path | str | None = None,
     key: str | None = None,
     tell: Tell = lambda event: None,
+    options: Options | None = None,
+    addresses: Mapping[str, str] | None = None,
+    reach: Reach = _go_on,
 ) -> Iterator[OpenRun]:
     """Open a run on a page that you own; use it with `with`.
 
@@ -176,6 +197,10 @@ def open_run(  # each is optional and has its own name
         store: where the run is written; the folder's or the user's own store by default.
         key: your own name for the work, such as "order-17": the run that has it goes on where it stood.
         tell: called with each event, in words for a person.
+        options: see `Options`; as the settings of the folder and the environment say by default.
+        addresses: where sites really are, by name, if they are reached through a proxy that is another one in each go:
+            what makes the same key the same work.
+        reach: see `Reach`; for tests.
 
     Raises:
         Misuse: the page belongs to a persistent context, in which no fresh page can be opened to look from, or to
@@ -188,13 +213,15 @@ def open_run(  # each is optional and has its own name
     using = load()
     path = store_path(Path(store) if store is not None else None, using)
     link_evidence(path, using)
+    kept = options or using.options()
+    frozen = _frozen(known, addresses or {})
     with Store(path) as opened:
         row = opened.leases.submit(
-            task_file=OPEN_TASK, task_name=OPEN_TASK, arguments="{}", sites=_frozen(known), key=key, by=own_user()
+            task_file=OPEN_TASK, task_name=OPEN_TASK, arguments="{}", sites=frozen, key=key, by=own_user()
         )
         lease = take_over(opened, row.id, last_attempt(opened, row.id))
-        announcer = Announcer(opened, row.id, using.options(), tell)
-        attempt = OpenAttempt(opened, lease, page, browser, known, using.options(), announcer.tell)
+        announcer = Announcer(opened, row.id, kept, tell)
+        attempt = OpenAttempt(opened, lease, page, browser, known, kept, announcer.tell, reach)
         run = OpenRun(attempt, site)
         try:
             with announcer, _beating(opened, lease), _ended(opened, lease, run):
@@ -223,6 +250,8 @@ def _ended(store: Store, lease: Lease, run: OpenRun) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
+        if store.database.is_shut:  # it was cut: a process that has died writes nothing of its end
+            raise
         stop = run.stop or (error if isinstance(error, Stop) else None)
         if stop is None:
             run.reopen(error)
@@ -230,6 +259,8 @@ def _ended(store: Store, lease: Lease, run: OpenRun) -> Iterator[None]:
         said = str(error) if isinstance(error, Fact | Stop | Misuse) else (str(error).splitlines() or [""])[0]
         _rest(store, lease, state, f"{type(error).__name__}: {said}")
         raise
+    if store.database.is_shut:
+        return
     if run.stop is not None:  # the code has swallowed it
         _rest(store, lease, state_after(run.stop), str(run.stop))
         raise run.stop
@@ -265,8 +296,9 @@ def _beating(store: Store, lease: Lease) -> Iterator[None]:
         thread.join()
 
 
-def _frozen(sites: Mapping[str, Site]) -> str:
-    return json.dumps({name: {"url": site.url, "account": site.account} for name, site in sites.items()})
+def _frozen(sites: Mapping[str, Site], addresses: Mapping[str, str]) -> str:
+    where = {name: {"url": addresses.get(name, site.url), "account": site.account} for name, site in sites.items()}
+    return json.dumps(where)
 
 
 def _call(gesture: Gesture[T], site: Site | None) -> StepCall[T]:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import cast
 
 from playwright import async_api
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Error, Page, Route
 
 from browser_agent.browser.asyncly import async_page, async_session, run
 from browser_agent.browser.gate import Gate
@@ -45,9 +45,12 @@ class Guard:
 
     def arm(self, gesture: str, sends: str | None) -> bool:
         """Stand before the gesture's input. False: this browser may send what leaves a second time by itself."""
-        if self._helper is None or self._helper.is_closed():
-            self._gate.helper = async_page(self._new_helper())
-        run(self._page, self._gate.arm(gesture, sends, unguarded=True))
+        try:
+            if self._helper is None or self._helper.is_closed():
+                self._gate.helper = async_page(self._new_helper())
+            run(self._page, self._gate.arm(gesture, sends, unguarded=True))
+        except Error:  # it is gone, as the gesture will find
+            return False
         return self.report(gesture).armed
 
     def refuse(self, because: str) -> None:
@@ -55,8 +58,12 @@ class Guard:
         self._gate.refuse(because)
 
     def disarm(self) -> None:
-        """Open the gate again."""
-        run(self._page, self._gate.disarm())
+        """Open the gate again. Before a browser that is gone none stands any more."""
+        try:
+            run(self._page, self._gate.disarm())
+        except Error as error:
+            if "closed" not in str(error):
+                raise
 
     def report(self, gesture: str) -> WireReport:
         """What was seen of a gesture since it was armed."""

@@ -48,10 +48,12 @@ class Database:
 
     Attributes:
         scrubber: what every free text passes on its way in.
+        is_shut: see `shut`.
     """
 
     def __init__(self, path: Path) -> None:
         self.scrubber = Scrubber()
+        self.is_shut = False
         self.path = path.expanduser().absolute()
         _refuse_network_file_system(self.path)
         try:
@@ -65,6 +67,8 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Session]:
         """A transaction that holds the write lock from its first line; commits at the end, or rolls all of it back."""
+        if self.is_shut:
+            raise StoreUnusable(f"The store {self.path} was shut to this process by a test. Nothing was written.")
         with _explained(self.path), Session(self.engine, expire_on_commit=False) as session:
             session.info[_SCRUBBER] = self.scrubber
             event.listen(session, "before_flush", _scrub)
@@ -77,6 +81,10 @@ class Database:
         """A transaction that only reads; sees one moment of the store."""
         with _explained(self.path), Session(self.engine, expire_on_commit=False) as session:
             yield session
+
+    def shut(self) -> None:
+        """Write nothing any more, as if this process had died; what is under way in a transaction is not cut off."""
+        self.is_shut = True
 
     def close(self) -> None:
         """Close every connection of this process."""

@@ -178,6 +178,11 @@ class Leases:
         with self._database.read() as session:
             return _run(session, run)
 
+    def keyed(self, key: str) -> RunRow | None:
+        """The run of that key, if there is one."""
+        with self._database.read() as session:
+            return session.exec(select(RunRow).where(RunRow.key == key)).first()
+
     def runs(self) -> list[RunRow]:
         """All runs, newest first."""
         with self._database.read() as session:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple, cast
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright
+from playwright.sync_api import Browser, Error, Page, Playwright
 
 from browser_agent import (
     Click,
@@ -24,13 +24,14 @@ from browser_agent import (
     Site,
 )
 from browser_agent.browser.chromium import find_chromium
-from browser_agent.errors import Misuse
-from browser_agent.open_run import OpenRun, open_run
+from browser_agent.errors import Misuse, Stop
+from browser_agent.open_run import AT_THE_WIRE, OpenRun, open_run
 from browser_agent.records import GestureRow
-from browser_agent.states import Answer, RunState
+from browser_agent.states import Answer, Point, RunState
 from browser_agent.store import Said, Store
 from browser_agent.testing.road.proxy import FaultProxy
 from browser_agent.testing.sites.books import Books
+from browser_agent.testing.suite.run import crash
 
 LAUNCHED = {"guarded": ["--enable-net-benchmarking"], "unguarded": []}
 
@@ -233,6 +234,70 @@ def test_code_that_raises_leaves_a_run_that_can_be_opened_again(desk: Desk) -> N
     with desk.open("order-18") as run:
         assert run.make(desk.post()) == Posted("INV-1")
     assert len(desk.books.invoices) == 1
+
+
+def test_its_durable_points_are_told_of_and_a_cut_there_leaves_the_run_as_a_dead_process_would(desk: Desk) -> None:
+    seen: list[Point] = []
+
+    class Cut(BaseException):
+        pass
+
+    def reach(point: Point, number: int) -> None:
+        seen.append(point)
+        if (point, number) == (Point.SETTLED, 2):
+            run.cut()
+            raise Cut
+
+    opened = open_run(desk.page, site=desk.site, store=desk.store, key="order-20", reach=reach)
+    with pytest.raises(Cut), opened as run:
+        run.make(desk.post("R-1"))
+        assert set(seen) == set(Point)
+        assert [each for each in seen if each in AT_THE_WIRE] == [Point.PAUSED, Point.RELEASED, Point.ANSWERED]
+        run.make(desk.post("R-2"))
+    with Store(desk.store) as store:
+        row = store.leases.keyed("order-20")
+        assert row is not None and row.state is RunState.RUNNING
+        assert store.leases.attempts(row.id)[0].ended is None
+        assert store.leases.keyed("order-21") is None
+
+
+def test_what_is_held_when_its_run_is_cut_never_leaves(desk: Desk) -> None:
+    def reach(point: Point, _: int) -> None:
+        if point is Point.PAUSED:
+            run.cut()
+
+    with pytest.raises(Stop), open_run(desk.page, site=desk.site, store=desk.store, reach=reach) as run:
+        run.make(desk.post())
+    assert not desk.books.invoices and not desk.books.ledger.writes
+
+
+def test_a_page_that_crashes_after_its_input_is_looked_for_from_a_fresh_one(desk: Desk) -> None:
+    crashed: list[Point] = []
+    refused: list[Point] = []
+
+    def reach(point: Point, _: int) -> None:
+        if point is Point.ANSWERED and not crash(desk.page):
+            refused.append(point)
+        if point is Point.INPUT and crash(desk.page):
+            crashed.append(point)
+
+    with open_run(desk.page, site=desk.site, store=desk.store, reach=reach) as run:
+        assert run.make(desk.post()) == Posted("INV-1")
+        assert (refused, crashed) == ([Point.ANSWERED], [Point.INPUT])
+        with pytest.raises(Error, match="crashed"):
+            desk.page.wait_for_timeout(1)
+    assert len(desk.books.invoices) == 1
+
+
+def test_a_site_behind_another_road_is_the_same_work_by_the_address_that_it_really_has(desk: Desk) -> None:
+    really = {"books": desk.books.url}
+    for _ in range(2):
+        with FaultProxy(desk.books.url) as another, suppress(ZeroDivisionError):
+            desk.site.bind(another.url)
+            with open_run(desk.page, site=desk.site, store=desk.store, key="order-22", addresses=really) as run:
+                attempt = run.attempt
+                print(1 / 0)
+    assert attempt == 2
 
 
 def test_a_run_that_is_open_is_in_other_hands(desk: Desk) -> None:

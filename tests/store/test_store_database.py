@@ -95,6 +95,14 @@ def test_a_store_is_opened_again_as_it_was_left(store: Store) -> None:
     assert everything(store.path) == before
 
 
+def test_a_store_that_was_shut_writes_nothing_more_and_can_be_read(store: Store) -> None:
+    run = store.leases.submit(task_file="t.py", task_name="t", arguments="{}", sites="{}", key="k")
+    store.database.shut()
+    with pytest.raises(StoreUnusable, match="was shut to this process by a test. Nothing was written"):
+        store.leases.submit(task_file="t.py", task_name="t", arguments="{}", sites="{}")
+    assert store.leases.keyed("k") == run and [each.id for each in store.leases.runs()] == [run.id]
+
+
 def test_many_who_open_a_new_store_at_once_make_one(tmp_path: Path) -> None:
     def open_it(number: int) -> str:
         with Store(tmp_path / "runs.db") as store:

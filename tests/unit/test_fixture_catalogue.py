@@ -1,5 +1,6 @@
 """The catalogue of faults names all that there is: a fault that nobody can find is not used."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -9,7 +10,9 @@ import httpx
 import pytest
 
 from browser_agent import testing
-from browser_agent.testing import Bank, Books, Mail, Seller, Shop, Wizard
+from browser_agent.testing import Bank, Books, Faults, Mail, Seller, Shop, Wizard, practice
+from browser_agent.testing.command import parser
+from browser_agent.testing.faults import WORDS
 from browser_agent.testing.road.faults import NAMES
 from browser_agent.testing.sites.site import FixtureSite
 
@@ -45,6 +48,38 @@ def test_every_site_has_its_section_with_its_pages_and_its_ledger(site: type[Fix
     assert "Ledger: " in section[0] and "Records: " in section[0]
     for address, _ in site.menu:
         assert re.search(rf"`GET {re.escape(re.sub(r'/1$', '', address))}", section[0]), address
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_every_word_is_in_the_table_with_its_own_options_and_what_it_lays(word: str) -> None:
+    table = README[README.index("## Faults by name") : README.index("### What a site of your own needs")]
+    row = next(line for line in table.splitlines() if line.startswith(f"| `{word}("))
+    lay = getattr(Faults, word)
+    own = set(inspect.signature(lay).parameters) - {"self", "pattern", "site", "times", "after"}
+    assert own == set(re.findall(r"(\w+)=", row.split("|")[1])) - {"after"}
+    laid = set(re.findall(r"`(\w+)`", row.split("|")[4]))
+    assert laid and laid <= set(NAMES)
+    assert laid == {name for name in NAMES if f'"{name}"' in inspect.getsource(lay)} - {word} | laid & {word}
+
+
+@pytest.mark.parametrize("site", SITES, ids=lambda site: site.name)
+def test_every_site_is_a_fixture_that_is_told_of(site: type[FixtureSite]) -> None:
+    fixture = f"practice_{site.name}"
+    assert f"`{fixture}`" in README
+    assert "fresh for this test" in (getattr(practice, fixture).__doc__ or "")
+
+
+@pytest.mark.parametrize("name", [*(site.name for site in SITES), "proxy"])
+def test_the_command_tells_of_every_site_and_of_the_proxy(name: str) -> None:
+    assert re.search(rf"^    {name} +\w", parser().format_help(), re.MULTILINE)
+
+
+def test_the_command_tells_of_every_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parser().parse_args(["proxy", "--help"])
+    told = capsys.readouterr().out
+    assert re.findall(r"^  (\w+) +.*; the site: \w", told, re.MULTILINE) == list(NAMES)
+    assert "https://staging.example" in told
 
 
 def test_without_a_name_all_sites_are_served() -> None:

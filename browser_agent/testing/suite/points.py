@@ -1,0 +1,54 @@
+"""The words by which a test names a durable point of a gesture.
+
+Must not know: pytest, or what is struck there.
+"""
+
+from __future__ import annotations
+
+from browser_agent.errors import Misuse
+from browser_agent.states import Point
+
+WORDS = {
+    "before intent": Point.BEFORE_INTENT,
+    "intent": Point.INTENT,
+    "dispatch": Point.DISPATCHING,
+    "input": Point.INPUT,
+    "paused": Point.PAUSED,
+    "released": Point.RELEASED,
+    "answered": Point.ANSWERED,
+    "settled": Point.SETTLED,
+}
+"""In the order in which a gesture meets them."""
+
+MEANING = {
+    Point.BEFORE_INTENT: "nothing is written down yet",
+    Point.INTENT: "it is written down, and not made",
+    Point.DISPATCHING: "it may be made from now on",
+    Point.INPUT: "the click or key has been made",
+    Point.PAUSED: "its request is held at the wire",
+    Point.RELEASED: "its request has been let go",
+    Point.ANSWERED: "the site has answered",
+    Point.SETTLED: "its outcome is written down",
+}
+
+
+def point_of(word: str) -> Point:
+    """The point of that word, or of its own name; `Misuse` with all of them if there is none."""
+    if word in WORDS:
+        return WORDS[word]
+    try:
+        return Point(word.replace("-", "_"))
+    except ValueError:
+        known = "; ".join(f"{name!r}: {MEANING[point]}" for name, point in WORDS.items())
+        raise Misuse(f"There is no point {word!r} of a gesture to strike at. There is {known}.") from None
+
+
+def word_of(point: Point) -> str:
+    """The word of a point."""
+    return next(word for word, named in WORDS.items() if named is point)
+
+
+def in_words(point: Point, gesture: int = 1) -> str:
+    """Where somebody is killed, such as "after dispatch of gesture 2"."""
+    where = word_of(point) if point is Point.BEFORE_INTENT else f"after {word_of(point)}"
+    return where if gesture == 1 else f"{where} of gesture {gesture}"

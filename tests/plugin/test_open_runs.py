@@ -1,0 +1,112 @@
+"""`agent_run` in a suite: cut at every point, and what a test is told that cannot be proven there."""
+
+from __future__ import annotations
+
+from tests.fix_plugin import CONFTEST, Suite
+
+TESTS = """
+import pytest
+from playwright.sync_api import Error
+from invoice import posting
+from browser_agent import OutcomeUnknown
+
+
+def sign_in(page, agent_site):
+    page.goto(agent_site / "invoices/new")
+    if page.get_by_label("Password").count() == 0:
+        return 0
+    page.get_by_label("Account").fill("acme")
+    page.get_by_label("Password").fill("open sesame")
+    page.get_by_role("button", name="Sign in").click()
+    return 1
+
+
+@pytest.mark.every_interruption(may_ask=True)
+@pytest.mark.parametrize("order", ["S-7"])
+def test_crossed(order, page, context, agent_run, agent_site, agent_audit, practice_books, told):
+    told.setdefault("lives", lambda: len(lives))
+    told.setdefault("invoices", lambda: len(practice_books.invoices))
+    told.setdefault("outcomes", lambda: list(agent_audit.outcomes))
+    told.setdefault("signed_in", lambda: sum(lives))
+    if not told.get("began"):
+        told["began"] = lambda: True
+        lives.clear()
+        practice_books.require_login()
+    assert page.context is context
+    lives.append(sign_in(page, agent_site))
+    assert agent_run.make(posting(page, order)) == "INV-1"
+
+
+lives = []
+
+
+@pytest.mark.every_interruption(points=["paused"])
+def test_asks(page, agent_run):
+    agent_run.make(posting(page, "S-7"))
+
+
+def test_differs(page, agent_run, agent_faults, agent_audit):
+    agent_faults.lose_request("POST /invoices")
+    with pytest.raises(OutcomeUnknown):
+        agent_run.make(posting(page, "S-7"))
+    assert agent_audit.outcomes == ["happened", "happened"]
+
+
+def test_nothing_met(page, agent_run, agent_faults):
+    agent_faults.lose_answer("POST /orders")
+    agent_run.make(posting(page, "S-7"))
+
+
+def test_a_crash(page, agent_run, agent_faults, agent_audit, practice_books, told):
+    agent_faults.kill_browser(after="answered")
+    assert agent_run.make(posting(page, "S-7")) == "INV-1"
+    assert not agent_audit.questions
+    with pytest.raises(Error, match="crashed"):
+        page.wait_for_timeout(1)
+    kinds = [entry["kind"] for entry in agent_audit.entries]
+    assert kinds.index("intent") < kinds.index("dispatch") < kinds.index("verdict")
+    told["invoices"] = lambda: len(practice_books.invoices)
+"""
+
+# point -> lives, invoices, outcomes of the gestures
+CROSSED = {
+    "undisturbed": (1, 1, ["happened"]),
+    "killed before intent": (2, 1, ["happened"]),
+    "killed after intent": (2, 1, ["refused", "happened"]),
+    "killed after dispatch": (2, 0, ["unknown"]),
+    "killed after input": (2, 1, ["happened"]),
+    "killed after paused": (2, 0, ["unknown"]),
+    "killed after answered": (2, 1, ["happened"]),
+    "killed after settled": (2, 1, ["happened"]),
+}
+
+
+def test_a_cut_run_goes_on_by_looking_and_its_tests_say_what_is_known(suite: Suite) -> None:
+    suite.write(conftest=CONFTEST, test_it=TESTS)
+    result = suite.run("-vv")
+    result.assert_outcomes(passed=1 + 8 + 1 + 1, failed=3)
+    crossed = {name: line for name, line in suite.told.items() if name.startswith("test_crossed")}
+    for point, wanted in CROSSED.items():
+        (line,) = [line for name, line in crossed.items() if f"-{point}" in name or f"{point}-" in name]
+        assert (line["lives"], line["invoices"], line["outcomes"]) == wanted, point
+        assert line["signed_in"] == 1, "the second life has the cookies of the first"
+    (released,) = [
+        line for name, line in crossed.items() if "released" in name
+    ]  # it may have left before the page died
+    assert (released["invoices"], released["outcomes"]) in [(1, ["happened"]), (1, ["unknown"]), (0, ["unknown"])]
+    assert suite.told["test_a_crash[chromium]"]["invoices"] == 1
+
+    said = result.stdout.str()
+    assert "Did this happen: post an invoice for S-7?" in said and "or say may_ask=True" in said
+    assert 'lose_answer("POST /orders") at books has met no request' in said
+    result.stdout.fnmatch_lines(
+        [
+            "*outcomes ?'unknown'? == ?'happened', 'happened'?*",
+            "*gesture 1: expected happened, seen unknown: post an invoice for S-7",
+            "*question q-* waits: Did this happen: post an invoice for S-7?",
+            "*browser-agent answer q-* happened --by NAME --reason TEXT --store *",
+            "*why: nobody knows how long ago the browser that made the gesture died",
+            "*on the wire: POST */invoices: *",
+            "*gesture 2: expected happened, seen nothing",
+        ]
+    )
