@@ -40,7 +40,7 @@ _HOME_OF = {
     "Wizard": "sites.wizard",
     "serve": "sites.server",
 }
-_EXTRA = {"h11", "jinja2", "multipart", "pytest", "python_multipart", "starlette", "uvicorn"}
+_EXTRA = {"h11", "pytest", "python_multipart", "starlette", "uvicorn"}
 
 
 def missing(error: ImportError) -> str:

@@ -1,0 +1,36 @@
+"""Real runs on sites behind TLS, each on a host of its own, whose answers and requests are lost by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from browser_agent.starting import submit
+from browser_agent.tasks import load_task
+from browser_agent.testing import Faults, serve
+from browser_agent.testing.sites.certificate import Certificate
+from tests.fix_world import TASKS, World
+
+
+@pytest.mark.parametrize(
+    ("word", "outcomes"), [("lose_answer", ["happened"]), ("lose_request", ["not_happened", "happened"])]
+)
+def test_what_is_lost_on_the_way_to_a_site_behind_tls_is_made_once(
+    world: World, tmp_path: Path, word: str, outcomes: list[str]
+) -> None:
+    certificate = Certificate()
+    (tmp_path / "authority.pem").write_bytes(certificate.authority_pem)
+    tls = certificate.server_side("http/1.1")
+    with serve(world.books.app, tls=tls) as books, serve(world.mail.app, tls=tls) as mail:
+        task = load_task(f"{TASKS / 'posting.py'}:post_one")
+        other = load_task(f"{TASKS / 'posting.py'}:send_one")
+        sites = [*other.sites.values(), *task.sites.values()]
+        sites[0].bind(url=mail.url)
+        sites[1].bind(url=books.url.replace("127.0.0.1", "localhost"))
+        with Faults(sites, ca_file=tmp_path / "authority.pem") as faults:
+            getattr(faults, word)("POST /invoices", site="books")
+            run = submit(world.store, task, {"reference": "R-1"}).id
+            ended = world.keep(run)
+    assert (ended.state, world.outcomes(run)) == ("finished", outcomes)
+    assert (len(world.invoices("R-1")), faults.unmet, faults.past) == (1, [], [])

@@ -1,0 +1,52 @@
+"""What is installed is whole: the wheel holds every file of both packages, also those that aren't Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+import browser_agent
+
+ROOT = Path(browser_agent.__file__).parents[1]
+PACKAGES = ("browser_agent", "observers")
+NEEDED = (
+    "browser_agent/py.typed",
+    "browser_agent/browser/*.js",
+    "browser_agent/store/migrations/env.py",
+    "browser_agent/store/migrations/script.py.mako",
+    "browser_agent/store/migrations/versions/v0001_*.py",
+    "browser_agent/templates/*.css",
+    "browser_agent/templates/*.html",
+    "browser_agent/testing/sites/templates/*.css",
+    "browser_agent/testing/sites/templates/*.html",
+    "observers/py.typed",
+    "observers/*.js",
+    "*.dist-info/entry_points.txt",
+    "*.dist-info/licenses/LICENSE",
+)
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The names in a wheel that is built here, without a network."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = f"from hatchling.build import build_wheel; print(build_wheel({str(folder)!r}))"
+    built = subprocess.run([sys.executable, "-c", build], cwd=ROOT, capture_output=True, text=True, check=True)
+    with ZipFile(folder / built.stdout.split()[-1]) as wheel:
+        return set(wheel.namelist())
+
+
+@pytest.mark.parametrize("needed", NEEDED)
+def test_the_wheel_holds_what_is_read_when_it_runs(names: set[str], needed: str) -> None:
+    assert any(fnmatch(name, needed) for name in names)
+
+
+def test_the_wheel_holds_every_file_of_both_packages_and_nothing_else(names: set[str]) -> None:
+    files = (path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file())
+    ours = {path.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts}
+    assert {name for name in names if ".dist-info/" not in name} == ours
