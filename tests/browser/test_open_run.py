@@ -58,7 +58,7 @@ class Desk:
         """Fill the form, and hand out the click that posts it."""
         self.fill(reference)
         record = Record(self.site, "invoices", key={"Reference": reference}, complete=True, reads={"number": "Number"})
-        confirmation = ConfirmationText(rf"Invoice (?P<number>\S+) posted for {reference}\b")
+        confirmation = ConfirmationText(rf"Invoice (?P<number>\S+) posted for {reference}\b", key=reference)
         return Click(
             self.page.get_by_role("button", name="Post"),
             intent=f"post invoice {reference}",
@@ -217,7 +217,7 @@ def test_a_control_that_never_gets_ready_is_refused_and_the_code_may_go_on(desk:
         button: Gesture[None] = Click(
             desk.page.get_by_role("button", name="Nowhere"),
             intent="press what isn't there",
-            proof=[ConfirmationText("never")],
+            proof=[ConfirmationText("never", key="never")],
             timeout=0.5,
         )
         with pytest.raises(Refused):
@@ -256,7 +256,7 @@ def test_the_lines_of_the_readme_make_one_gesture(desk: Desk, tmp_path: Path, mo
     lines = readme.split("# in a test or a notebook\n")[1].split("```")[0]
     monkeypatch.chdir(tmp_path)
     desk.fill()
-    proof = [ConfirmationText(r"Invoice (?P<value>\S+) posted for R-1\b")]
+    proof = [ConfirmationText(r"Invoice (?P<value>\S+) posted for R-1\b", key="R-1")]
     given = {"page": desk.page, "books": desk.site, "proof": proof, "open_run": open_run, "Click": Click}
     exec(lines, given)
     assert given["number"] == "INV-1" and [each.number for each in desk.books.invoices] == ["INV-1"]

@@ -54,7 +54,7 @@ def record(site: Site, reference: str) -> Record:
 
 def confirmation(reference: str) -> ConfirmationText:
     """The sentence that the site shows after it."""
-    return ConfirmationText(rf"Invoice (?P<number>\S+) posted for {reference}\b")
+    return ConfirmationText(rf"Invoice (?P<number>\S+) posted for {reference}\b", key=reference)
 
 
 terse = Site(
@@ -161,7 +161,7 @@ def post_by_contract(page: Page, reference: str) -> Gesture[None]:
         page.get_by_role("button", name="Post"),
         intent=f"post invoice {reference}",
         sends="POST /invoices",
-        proof=[ConfirmationText(rf"Thank you for {reference}")],
+        proof=[ConfirmationText(rf"Thank you for {reference}", key=reference)],
         settle=1.0,
     )
 
