@@ -5,7 +5,7 @@ from datetime import timedelta
 from playwright.sync_api import Page
 
 from browser_agent import Click, Gesture, NotApproved, Run, step, task
-from tests.tasks.posting import Posted, books, confirmation, fill, record
+from tests.tasks.posting import Posted, books, confirmation, fill, mail, record, send
 
 
 @step(site=books)
@@ -50,3 +50,11 @@ def post_carefully(run: Run, reference: str) -> str:
         return run.step(careful(reference)).number
     except NotApproved as no:
         return f"no, says {no.by}"
+
+
+@task(sites=[books, mail])
+def mail_then_ask(run: Run, reference: str) -> list[str]:
+    """Send a mail, ask a person, then post."""
+    run.step(send(f"About {reference}"))
+    calls = run.approve("The mail is sent. Post the invoice?", [post(reference)])
+    return [run.step(call).number for call in calls]
