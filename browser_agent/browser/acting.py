@@ -161,8 +161,8 @@ class Acting:
         before the request had reached the gate). A declared prompt is accepted with the text that the page proposes.
         The question whether to leave the page (`beforeunload`) is accepted and not remembered: leaving is a part of
         the gesture that somebody decided to make, its words are the browser's own, and Playwright does the same where
-        nobody listens. A listener of the task's own on the context is before ours: where that one has stayed, nothing is
-        sent, and a browser of ours is ended with the tab, whose later clicks may hang.
+        nobody listens. A listener of the task's own on the context is asked before ours: where that one has stayed,
+        nothing is sent, and a browser of ours is ended with the tab, whose later clicks may hang.
         """
         self._accepts, self._undeclared = accepts, []
         self.context.on("dialog", self._on_dialog)
