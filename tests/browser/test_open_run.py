@@ -225,6 +225,17 @@ def test_a_control_that_never_gets_ready_is_refused_and_the_code_may_go_on(desk:
         assert run.make(desk.post()) == Posted("INV-1")
 
 
+def test_a_page_that_its_owners_listener_would_not_leave_sends_nothing_and_a_person_is_asked(desk: Desk) -> None:
+    desk.page.context.on("dialog", lambda dialog: dialog.dismiss())
+    with pytest.raises(OutcomeUnknown), desk.open("order-30") as run:
+        gesture = desk.post()
+        desk.page.evaluate("addEventListener('beforeunload', event => event.preventDefault())")
+        stood = desk.page.url
+        run.make(gesture)
+    assert desk.page.url == stood and desk.books.ledger.writes == []
+    assert (str(desk.gestures()[0].state), desk.state()) == ("asked", RunState.WAITING)
+
+
 def test_code_that_raises_leaves_a_run_that_can_be_opened_again(desk: Desk) -> None:
     with pytest.raises(ZeroDivisionError), desk.open("order-18") as run:
         run.make(desk.post())
