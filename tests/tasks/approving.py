@@ -4,22 +4,14 @@ from datetime import timedelta
 
 from playwright.sync_api import Page
 
-from browser_agent import Click, Gesture, NotApproved, Run, step, task
-from tests.tasks.posting import Posted, books, confirmation, fill, mail, record, send
+from browser_agent import Gesture, NotApproved, Run, step, task
+from tests.tasks.posting import Posted, books, mail, posting, send
 
 
 @step(site=books)
 def post(page: Page, reference: str) -> Gesture[Posted]:
     """Post an invoice."""
-    fill(page, books, reference, "form")
-    return Click(
-        page.get_by_role("button", name="Post"),
-        intent=f"post invoice {reference}",
-        sends="POST /invoices",
-        proof=[confirmation(reference), record(books, reference)],
-        gives=Posted,
-        settle=3.0,
-    )
+    return posting(page, books, reference)
 
 
 @step(site=books, approval=True)
