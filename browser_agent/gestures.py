@@ -35,6 +35,7 @@ from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.errors import ProofTooThin, Refused, WrongArguments
 from browser_agent.never_run import MustRun
 from browser_agent.sends import check_sends, matches_request
+from observers.keyed import of_one_key
 
 if TYPE_CHECKING:
     from playwright.sync_api import ElementHandle, Locator
@@ -127,7 +128,7 @@ class Gesture(MustRun, ABC, Generic[T_co]):
         self.target = target
         self.gives = gives
         self.intent = about["intent"]
-        self.proof = tuple(about["proof"])
+        self.proof = of_one_key(about["proof"])
         self.sends = about.get("sends")
         self.known = dict(about.get("known", {}))
         self.dialogs = tuple(about.get("dialogs", ()))
@@ -231,7 +232,10 @@ class Gesture(MustRun, ABC, Generic[T_co]):
             raise ProofTooThin(f"“{self.intent}” has no proof: name at least one observer that can see its effect.")
         if not any(observer.proves for observer in self.proof):
             words = " and ".join(map(str, self.proof))
-            raise ProofTooThin(f"The proof of “{self.intent}” can't prove it: {words} without a key only supports.")
+            raise ProofTooThin(
+                f"The proof of “{self.intent}” can't prove it: {words} without a key only supports. "
+                "Give it as key= what only this gesture's effect can hold, or name a list that shows it."
+            )
         supplied = frozenset(self.known).union(*(observer.supplies for observer in self.proof))
         missing = [name for name in required_names(self.gives) if name not in supplied]
         if missing:

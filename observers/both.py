@@ -75,6 +75,10 @@ class Both(Observer):
         """What either needs."""
         return self.one.records | self.other.records
 
+    def with_key(self, key: str) -> Observer:
+        """Each of the two with that key."""
+        return Both(self.one.with_key(key), self.other.with_key(key))
+
     def look(self, view: "View") -> Observation:
         """Ask both."""
         return self.together(tuple(part.observe(view) for part in self.parts))

@@ -9,10 +9,10 @@ from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING
 
 from .evidence import Evidence, Match, Observation
-from .keyed import Hit, Keyed, holds, refuse_empty, said_of
+from .keyed import Hit, Keyed, holds, refuse_empty
 from .normal import normal
 from .observer import Observer, Recording
-from .recorded import Downloaded, Recorded, why_nothing
+from .recorded import Downloaded, Recorded
 from .text import pattern_words
 
 if TYPE_CHECKING:
@@ -53,13 +53,12 @@ class Download(Keyed, Observer):
 
     def look(self, view: "View") -> Observation:
         """Look through the files that came since the gesture's input."""
-        recorded = view.recorded
-        if recorded is None or not recorded.begun:
-            return self.cannot_tell(why_nothing(recorded), at=view.now())
-        hits = [hit for file in recorded.downloads if file.sha256 for hit in self._hits(file)]
-        return said_of(self, "the download", hits, view.now(), self._missing(recorded))
+        return self.said_of_recording(view, "the download", self._hits, self._missing)
 
-    def _hits(self, file: Downloaded) -> list[Hit]:
+    def _hits(self, recorded: Recorded) -> list[Hit]:
+        return [hit for file in recorded.downloads if file.sha256 for hit in self._hits_of(file)]
+
+    def _hits_of(self, file: Downloaded) -> list[Hit]:
         named = re.fullmatch(self.name, file.name)
         lines = [normal(line) for line in (file.text or "").splitlines()]
         found = [(line, re.search(self.within, line)) for line in lines] if self.within else []

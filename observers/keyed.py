@@ -5,15 +5,18 @@ text without the key becomes a match; a part of a longer key passes for the key 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .evidence import Evidence, Match, Observation
 from .normal import normal
+from .recorded import Recorded, why_nothing
 
 if TYPE_CHECKING:
     from .observer import Observer
+    from .view import View
 
 
 class Keyed:
@@ -43,6 +46,41 @@ class Keyed:
     def supplies(self) -> frozenset[str]:
         """What it offers, if it can prove."""
         return self.offers if self.proves else frozenset()
+
+    def with_key(self, key: str) -> "Observer":
+        """The same with that key, unless it has one of its own."""
+        return cast("Observer", replace(cast("Any", self), key=self.key or key))
+
+    def said_of_recording(
+        self,
+        view: "View",
+        what: str,
+        hits: Callable[[Recorded], Iterable["Hit"]],
+        missing: Callable[[Recorded], str],
+    ) -> Observation:
+        """As `said_of`, of what was recorded since the gesture's input; why there is nothing to read in, if so."""
+        recorded, observer = view.recorded, cast("Observer", self)
+        if recorded is None or not recorded.begun:
+            return observer.cannot_tell(why_nothing(recorded), at=view.now())
+        return said_of(observer, what, hits(recorded), view.now(), missing(recorded))
+
+
+def of_one_key(proof: Iterable["Observer"]) -> tuple["Observer", ...]:
+    """The proof, in which a text without a key takes the one by which the others look, if they all name the same."""
+    proof = tuple(proof)
+    keys = {key for observer in proof for key in _keys(observer)}
+    return tuple(observer.with_key(*keys) for observer in proof) if len(keys) == 1 else proof
+
+
+def _keys(observer: "Observer") -> Iterable[str]:
+    """What the observer says that only this gesture's effect can hold; of a list, if one column alone says it."""
+    for part in observer.parts:
+        yield from _keys(part)
+    key: object = getattr(observer, "key", None)
+    if isinstance(key, Mapping) and len(key) == 1 and observer.unique:
+        yield from key.values()
+    elif isinstance(key, str):
+        yield key
 
 
 class Hit(NamedTuple):

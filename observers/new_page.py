@@ -7,9 +7,9 @@ from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING
 
 from .evidence import Evidence, Match, Observation
-from .keyed import Hit, Keyed, holds, refuse_empty, said_of
+from .keyed import Hit, Keyed, holds, refuse_empty
 from .observer import Observer, Recording
-from .recorded import OpenedPage, Recorded, why_nothing
+from .recorded import OpenedPage, Recorded
 from .text import VisibleText, pattern_words
 
 if TYPE_CHECKING:
@@ -44,13 +44,12 @@ class NewPage(Keyed, Observer):
 
     def look(self, view: "View") -> Observation:
         """Look through the pages that opened since the gesture's input."""
-        recorded = view.recorded
-        if recorded is None or not recorded.begun:
-            return self.cannot_tell(why_nothing(recorded), at=view.now())
-        hits = [hit for page in recorded.pages for hit in self._hits(page)]
-        return said_of(self, "the new page", hits, view.now(), _missing(recorded))
+        return self.said_of_recording(view, "the new page", self._hits, _missing)
 
-    def _hits(self, page: OpenedPage) -> list[Hit]:
+    def _hits(self, recorded: Recorded) -> list[Hit]:
+        return [hit for page in recorded.pages for hit in self._hits_on(page)]
+
+    def _hits_on(self, page: OpenedPage) -> list[Hit]:
         ours = holds(page.text, self.key)
         return [
             Hit(Match(values=hit.groups, identity=hit.text), _evidence(page, hit.text), ours)

@@ -102,6 +102,10 @@ class Observer(ABC):
         """The observers of which each must see its own, where one effect has several."""
         return ()
 
+    def with_key(self, key: str) -> "Observer":
+        """The same, told by which key the rest of its proof looks, if it can use one that it wasn't given."""
+        return self
+
     @property
     def records(self) -> frozenset[Recording]:
         """What must be recorded from before the gesture's input on, so that it has something to read in."""

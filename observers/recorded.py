@@ -52,7 +52,8 @@ class Recorded(Frozen):
     """All that was recorded of one gesture.
 
     `begun`: false before the gesture. `answers`: addresses of documents that came as the answer to the gesture's
-    declared request, directly or behind its redirects. `deaf`: why toasts could not be heard. `cut`: there was more
+    declared request, directly or behind its redirects. `document`: of the acting page's document, while that is such an
+    answer. `deaf`: why toasts could not be heard. `cut`: there was more
     than is kept.
     """
 
@@ -61,6 +62,7 @@ class Recorded(Frozen):
     pages: tuple[OpenedPage, ...] = ()
     downloads: tuple[Downloaded, ...] = ()
     answers: tuple[str, ...] = ()
+    document: str = ""
     deaf: str = ""
     cut: bool = False
 

@@ -13,9 +13,13 @@ from .normal import normal_part
 
 
 class Found(Frozen):
-    """One hit of a pattern: its text, its named groups that took part, and its box in the window if it has one."""
+    """One hit of a pattern: its text, its named groups that took part, and its box in the window if it has one.
+
+    `whole`: the text with the rest of the words in which it begins and ends ("for S-7" may be a part of "for S-70").
+    """
 
     text: str
+    whole: str
     groups: dict[str, str] = Field(default_factory=dict)
     box: Box | None = None
 
@@ -45,10 +49,14 @@ class VisibleText:
     def find(self, pattern: str | re.Pattern[str]) -> list[Found]:
         """Every hit of a regular expression (`.` stays within a line), from the top. Empty hits don't count."""
         return [
-            Found(text=hit[0], groups=_taken(hit), box=self._box(*hit.span()))
+            Found(text=hit[0], whole=self._whole(*hit.span()), groups=_taken(hit), box=self._box(*hit.span()))
             for hit in re.finditer(pattern, self.text)
             if hit[0].strip()
         ]
+
+    def _whole(self, start: int, end: int) -> str:
+        before, after = re.search(r"\S*$", self.text[:start]), re.match(r"\S*", self.text[end:])
+        return (before[0] if before else "") + self.text[start:end] + (after[0] if after else "")
 
     def _box(self, start: int, end: int) -> Box | None:
         return around([box for first, last, box in self._places if first < end and start < last])

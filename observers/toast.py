@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from .evidence import Evidence, Match, Observation
-from .keyed import Hit, Keyed, holds, refuse_empty, said_of
+from .keyed import Hit, Keyed, holds, refuse_empty
 from .observer import Observer, Recording
-from .recorded import Toast, why_nothing
+from .recorded import Recorded
 from .text import pattern_words
 
 if TYPE_CHECKING:
@@ -45,20 +45,23 @@ class ToastLog(Keyed, Observer):
 
     def look(self, view: "View") -> Observation:
         """Look through what was heard since the gesture's input."""
-        recorded = view.recorded
-        if recorded is None or not recorded.begun:
-            return self.cannot_tell(why_nothing(recorded), at=view.now())
-        hits = [hit for toast in recorded.toasts for hit in self._hits(toast)]
-        missing = recorded.deaf or "no such text was shown after the gesture, and that proves nothing"
-        more = "; the page showed more than is kept" if recorded.cut else ""
-        return said_of(self, "the toast", hits, view.now(), missing + more)
+        return self.said_of_recording(view, "the toast", self._hits, _missing)
 
-    def _hits(self, toast: Toast) -> list[Hit]:
-        found = [hit for hit in re.finditer(self.pattern, toast.text) if hit[0].strip()]
-        return [Hit(_match(hit), _evidence(hit, toast.at), holds(toast.text, self.key)) for hit in found]
+    def _hits(self, recorded: Recorded) -> list[Hit]:
+        return [
+            Hit(_match(hit), _evidence(hit, toast.at), holds(toast.text, self.key))
+            for toast in recorded.toasts
+            for hit in re.finditer(self.pattern, toast.text)
+            if hit[0].strip()
+        ]
 
     def __str__(self) -> str:
         return f"the toast “{pattern_words(self.pattern)}”"
+
+
+def _missing(recorded: Recorded) -> str:
+    missing = recorded.deaf or "no such text was shown after the gesture, and that proves nothing"
+    return missing + ("; the page showed more than is kept" if recorded.cut else "")
 
 
 def _match(hit: re.Match[str]) -> Match:

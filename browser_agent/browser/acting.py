@@ -30,7 +30,8 @@ ATTACH_NEW_SECONDS = 20.0
 PICTURE_SECONDS = 3.0
 LOOK_SECONDS = 8.0
 ALERT_SECONDS = 2.0
-"""An alert asks nothing: what was on its way when it came may still come to the gate, so long it is no refusal."""
+"""An alert asks nothing, and a yes that somebody else gave is not known: what was on its way when it came may still
+come to the gate, so long it is no refusal."""
 GLANCE_SECONDS = 2.0
 """For the page as it stands: one that waits for an answer gives none itself (measured)."""
 
@@ -160,7 +161,8 @@ class Acting:
         before the request had reached the gate). A declared prompt is accepted with the text that the page proposes.
         The question whether to leave the page (`beforeunload`) is accepted and not remembered: leaving is a part of
         the gesture that somebody decided to make, its words are the browser's own, and Playwright does the same where
-        nobody listens.
+        nobody listens. A listener of the task's own on the context is asked before ours: where that one has stayed,
+        nothing is sent, and a browser of ours is ended with the tab, whose later clicks may hang.
         """
         self._accepts, self._undeclared = accepts, []
         self.context.on("dialog", self._on_dialog)
@@ -186,12 +188,15 @@ class Acting:
         leaving = dialog.type == "beforeunload"
         expected = leaving or any(accept(dialog.message) for accept in self._accepts)
         grace = ALERT_SECONDS if dialog.type == "alert" else 0.0
+        words = dialog.message or ("Leave this page?" if leaving else "")  # the browser's own words aren't told
         if not expected:
-            self._undeclared.append((monotonic() + grace, dialog.message))
+            self._undeclared.append((monotonic() + grace, words))
         try:
             dialog.accept(dialog.default_value) if expected else dialog.dismiss()
-        except Error:
-            self._undeclared.append((monotonic() + grace, f"{dialog.message} (answered by somebody else)"))
+        except Error:  # by a listener that was there before ours, and nobody can tell how
+            self._undeclared.append(
+                (monotonic() + ALERT_SECONDS, f"{words} (answered by a listener of the task's own)")
+            )
 
     def _requested(self, request: Request) -> None:
         if request.is_navigation_request() and request.frame == self.page.main_frame:

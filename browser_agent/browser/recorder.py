@@ -62,6 +62,7 @@ class Recorder:
         self._pages: list[_Opened] = []
         self._files: list[_File] = []
         self._answers: list[str] = []
+        self._document = ""
         self._begun = self._cut = False
 
     def __enter__(self) -> Self:
@@ -108,6 +109,7 @@ class Recorder:
             pages=tuple(opened.told for opened in self._pages if opened.counts),
             downloads=tuple(file.told for file in self._files),
             answers=tuple(self._answers),
+            document=self._document,
             deaf=self._toasts.deaf,
             cut=self._cut or self._toasts.cut,
         )
@@ -141,8 +143,12 @@ class Recorder:
             request = response.request
             if not self._begun or not request.is_navigation_request() or request.frame.parent_frame is not None:
                 return
-            if 200 <= response.status < 300 and self._is_declared(_first_hop(request)):
-                self._answers.append(response.url.partition("#")[0])
+            answer = response.url.partition("#")[0]
+            led = 200 <= response.status < 300 and self._is_declared(_first_hop(request))
+            if led:
+                self._answers.append(answer)
+            if request.frame.page == self._page:
+                self._document = answer if led else ""
 
     def _is_declared(self, request: Request) -> bool:
         if self._sends is None or request.method in SAFE_METHODS:

@@ -6,6 +6,8 @@ import json
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from browser_agent.browser.chromium import Chromium
 from browser_agent.keeping import Ended
 from browser_agent.states import Answer, RunState
@@ -74,3 +76,19 @@ def test_a_step_that_needs_a_yes_asks_by_itself_and_a_no_is_the_scripts_to_handl
     (dispatch,) = [line for line in world.store.audit_lines(yes) if line["kind"] == "dispatch"]
     assert (dispatch["authority"], dispatch["present"]) == ("Ann", "nobody")
     assert json.dumps(dispatch["approval"])
+
+
+@pytest.mark.parametrize(("before", "after"), [("released:1", "released:2"), ("settled:1", "settled:2")])
+def test_a_mail_before_a_question_and_an_invoice_after_it_are_made_once_however_often_it_is_resumed(
+    world: World, before: str, after: str
+) -> None:
+    run = world.submit("mail_then_ask", FILE, reference="R-1")
+    waiting = world.keep(run, before)
+    assert world.keep(run).questions == waiting.questions, "resumed while nobody has answered: the same question"
+    assert (world.mails("About R-1"), world.invoices("R-1")) == (1, [])
+    say(world, waiting)
+    ended = world.keep(run, after)
+    assert (ended.state, ended.result) == (RunState.FINISHED, '["INV-1"]')
+    assert (world.mails("About R-1"), world.invoices("R-1")) == (1, ["INV-1"])
+    assert (len(world.mail.ledger.effects), len(world.books.ledger.effects)) == (1, 1)
+    assert world.outcomes(run) == ["happened", "happened"]

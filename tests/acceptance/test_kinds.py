@@ -1,5 +1,7 @@
 """Each kind of gesture on a site that writes as soon as its control is changed: one effect, or none and a refusal."""
 
+import json
+
 import pytest
 
 from browser_agent.states import RunState
@@ -67,3 +69,25 @@ def test_the_question_whether_to_leave_the_page_is_no_refusal(world: World) -> N
     ended = world.keep(run)
     assert (ended.state, world.outcomes(run)) == (RunState.FINISHED, ["happened"]), ended
     assert world.invoices("R-1") == ["INV-1"]
+
+
+STAYED = "Leave this page? (answered by a listener of the task's own)"
+
+
+def test_a_page_that_the_tasks_own_listener_would_not_leave_makes_nothing_and_the_run_goes_on(world: World) -> None:
+    run = world.submit("leave_then_post", "staying.py", on="context", answer="stay")
+    ended = world.keep(run)
+    assert ended.state is RunState.FINISHED and (said := json.loads(ended.result or "[]")), ended
+    assert STAYED in said[0] and said[1] == "INV-1"
+    assert world.outcomes(run) == ["refused", "happened"]
+    assert (world.invoices("R-1"), world.invoices("R-2")) == ([], ["INV-1"])
+    first, second = [line for line in world.store.audit_lines(run) if line["kind"] == "verdict"]
+    assert (first["ended"], second["ended"]) == ("refused", "happened")
+
+
+@pytest.mark.parametrize(("on", "answer"), [("page", "stay"), ("context", "leave")])
+def test_a_page_that_is_left_all_the_same_makes_one_effect(world: World, on: str, answer: str) -> None:
+    run = world.submit("leave_then_post", "staying.py", on=on, answer=answer)
+    ended = world.keep(run)
+    assert (ended.state, world.outcomes(run)) == (RunState.FINISHED, ["happened", "happened"]), ended
+    assert (world.invoices("R-1"), world.invoices("R-2")) == (["INV-1"], ["INV-2"])

@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Page
 
 from browser_agent.testing import Books, Mail
 from observers import (
+    NOT_BEGUN,
     Circumstances,
     ConfirmationText,
     Match,
@@ -15,6 +16,7 @@ from observers import (
     Observer,
     Outcome,
     Record,
+    Recorded,
     SentMail,
     Sight,
     Site,
@@ -61,12 +63,12 @@ def test_a_confirmation_is_read_from_the_page_as_it_stands(
     books.enter(customer="Northwind", amount="1240.50", reference="S-101")
     page.goto(site / "invoices/INV-1")
     asked = len(books.ledger.requests)
-    said = look(attached, ConfirmationText(r"Invoice (?P<number>\S+) posted for S-101"), page)
+    confirmation = ConfirmationText(r"Invoice (?P<number>\S+) posted for S-101", key="S-101")
+    said = look(attached, confirmation, page)
     assert [match.values for match in said.matches] == [{"number": "INV-1"}]
     assert (said.counts, said.fresh, said.evidence[0].blob) == (False, False, "b" * 64)
     assert len(books.ledger.requests) == asked, "the site wasn't asked"
-    proof = [ConfirmationText(r"Invoice (?P<number>\S+) posted for S-101")]
-    verdict = weigh([said], [None], proof, Circumstances(guarded=True, restarts=0))
+    verdict = weigh([said], [None], [confirmation], Circumstances(guarded=True, restarts=0))
     assert verdict.reasons == ("the confirmation saw “Invoice INV-1 posted for S-101”",)
 
 
@@ -81,9 +83,45 @@ def test_a_confirmation_that_isnt_there_proves_nothing(attached: Browser, page: 
 
 
 def test_a_line_must_hold_what_is_asked_beside_the_text(attached: Browser, page: Page) -> None:
-    page.set_content("<p>Paid: A-1 by Ann</p><p>Paid: A-2 by Bob</p>")
-    said = look(attached, ConfirmationText(r"Paid: (?P<id>\S+)", within="by Bob"), page)
+    page.set_content("<p>Paid: A-1 by Ann for S-7</p><p>Paid: A-2 by Bob for S-7</p><p>Paid: A-3 by Bob for S-70</p>")
+    said = look(attached, ConfirmationText(r"Paid: (?P<id>\S+)", within="by Bob", key="S-7"), page)
     assert [match.values for match in said.matches] == [{"id": "A-2"}]
+
+
+@pytest.mark.parametrize(
+    ("shown", "numbers"),
+    [
+        ("Order O-1 received for S-7", ["O-1"]),
+        ("Order O-1 received for S-70", []),
+        ("Order O-1 received for S-70. Order O-2 received for S-7.", ["O-2"]),
+        ("Order O-1 received for S-9, not for S-7", []),
+    ],
+)
+def test_a_text_proves_only_with_our_key_as_a_whole_in_it(
+    attached: Browser, page: Page, shown: str, numbers: list[str]
+) -> None:
+    page.set_content(f"<p>Your reference: S-7<p>{shown}")
+    said = look(attached, ConfirmationText(r"Order (?P<number>\S+) received for S-\d", key="S-7"), page)
+    assert [match.values["number"] for match in said.matches] == numbers
+    assert said.evidence, "what doesn't prove is shown to a person"
+
+
+def test_a_text_without_a_key_proves_while_the_page_is_the_declared_answer(
+    attached: Browser, page: Page, books: Books, site: Site
+) -> None:
+    books.enter(customer="Northwind", amount="1240.50", reference="S-101")
+    page.goto(site / "invoices/INV-1")
+    posted = ConfirmationText(r"Invoice (?P<number>\S+) posted", answer=True)
+
+    def said(recorded: Recorded | None) -> Observation:
+        with open_view(attached, page, deadline=5, recorded=recorded) as view:
+            return posted.observe(view)
+
+    assert said(Recorded(document=page.url)).sight is Sight.seen
+    for other in (Recorded(document=site / "invoices/INV-2"), Recorded(answers=(page.url,)), NOT_BEGUN):
+        assert "doesn't hold our key" in said(other).reasons[0]
+    died = said(None)
+    assert (died.reasons, died.candidates[0].values) == (("the recorder died with its worker",), {"number": "INV-1"})
 
 
 def test_a_record_is_found_on_whatever_page_of_the_list(attached: Browser, books: Books, site: Site) -> None:

@@ -205,7 +205,8 @@ def test_no_observer_sends_the_post_again_whose_answer_it_looks_at(
     page.get_by_text("received for R-1").wait_for()
     number = r"Order (?P<number>\S+) received"
     every = [
-        Address(r"/orders"), ConfirmationText(number), Download(r".*\.csv"), ErrorShown("Order .*"), NewPage(number),
+        Address(r"/orders"), ConfirmationText(f"{number} for R-1", key="R-1"), Download(r".*\.csv"),
+        ErrorShown("Order .*"), NewPage(number),
         Opened(status.site, "orders/{number}", by=ConfirmationText(number), key="R-1"), status, ToastLog(number), sent,
         Record(status.site, "orders", key={"Reference": "R-1"}), Both(status, sent),
     ]  # fmt: skip
@@ -221,9 +222,9 @@ def test_no_observer_sends_the_post_again_whose_answer_it_looks_at(
 def test_half_an_upload_beneath_a_green_tick_is_not_the_upload(attached: Browser, page: Page) -> None:
     page.route("http://files.test/**", lambda route: route.fulfill(content_type="text/html; charset=utf-8", body=_HALF))
     page.goto("http://files.test/")
-    tick = look(attached, ConfirmationText(r"✓ report\.pdf"), page)
+    tick = look(attached, ConfirmationText(r"✓ report\.pdf", key="report.pdf"), page)
     assert tick.sight is Sight.seen, "the page claims it"
-    whole = ConfirmationText(r"report\.pdf\W+(?P<size>[\d,]+) bytes", within=r"\b2,048 bytes")
+    whole = ConfirmationText(r"report\.pdf\W+(?P<size>[\d,]+) bytes", within=r"\b2,048 bytes", key="report.pdf")
     assert look(attached, whole, page).sight is Sight.cannot_tell
     assert weigh([look(attached, whole, page)], [None], [whole], Circumstances(guarded=True)).outcome is Outcome.unknown
 

@@ -59,7 +59,7 @@ class Desk:
         """Fill the form, and hand out the click that posts it."""
         self.fill(reference)
         record = Record(self.site, "invoices", key={"Reference": reference}, complete=True, reads={"number": "Number"})
-        confirmation = ConfirmationText(rf"Invoice (?P<number>\S+) posted for {reference}\b")
+        confirmation = ConfirmationText(rf"Invoice (?P<number>\S+) posted for {reference}\b", key=reference)
         return Click(
             self.page.get_by_role("button", name="Post"),
             intent=f"post invoice {reference}",
@@ -218,12 +218,23 @@ def test_a_control_that_never_gets_ready_is_refused_and_the_code_may_go_on(desk:
         button: Gesture[None] = Click(
             desk.page.get_by_role("button", name="Nowhere"),
             intent="press what isn't there",
-            proof=[ConfirmationText("never")],
+            proof=[ConfirmationText("never", key="never")],
             timeout=0.5,
         )
         with pytest.raises(Refused):
             run.make(button)
         assert run.make(desk.post()) == Posted("INV-1")
+
+
+def test_a_page_that_its_owners_listener_would_not_leave_sends_nothing_and_a_person_is_asked(desk: Desk) -> None:
+    desk.page.context.on("dialog", lambda dialog: dialog.dismiss())
+    with pytest.raises(OutcomeUnknown), desk.open("order-30") as run:
+        gesture = desk.post()
+        desk.page.evaluate("addEventListener('beforeunload', event => event.preventDefault())")
+        stood = desk.page.url
+        run.make(gesture)
+    assert desk.page.url == stood and desk.books.ledger.writes == []
+    assert (str(desk.gestures()[0].state), desk.state()) == ("asked", RunState.WAITING)
 
 
 def test_code_that_raises_leaves_a_run_that_can_be_opened_again(desk: Desk) -> None:
@@ -321,7 +332,7 @@ def test_the_lines_of_the_readme_make_one_gesture(desk: Desk, tmp_path: Path, mo
     lines = readme.split("# in a test or a notebook\n")[1].split("```")[0]
     monkeypatch.chdir(tmp_path)
     desk.fill()
-    proof = [ConfirmationText(r"Invoice (?P<value>\S+) posted for R-1\b")]
+    proof = [ConfirmationText(r"Invoice (?P<value>\S+) posted for R-1\b", key="R-1")]
     given = {"page": desk.page, "books": desk.site, "proof": proof, "open_run": open_run, "Click": Click}
     exec(lines, given)
     assert given["number"] == "INV-1" and [each.number for each in desk.books.invoices] == ["INV-1"]

@@ -32,10 +32,12 @@ def answered(store: Store, lease: Lease, word: Said, calls: list[dict[str, str]]
     return store.approvals.of_question(question.id)
 
 
-def gesture(store: Store, lease: Lease, number: int = 1, arguments: str = ARGUMENTS) -> str:
+def gesture(
+    store: Store, lease: Lease, number: int = 1, arguments: str = ARGUMENTS, name: str = "email_invoice"
+) -> str:
     """A gesture of that call, written down."""
     step = store.journal.begin_step(
-        lease, Called(f"{arguments}", "email_invoice", f"email_invoice({arguments})", arguments, writes=True)
+        lease, Called(f"{name} {arguments}", name, f"{name}({arguments})", arguments, writes=True)
     )
     return store.journal.intend(lease, step, number, intent("send it")).id
 
@@ -52,10 +54,16 @@ def test_a_yes_covers_exactly_the_call_that_it_was_given_for(store: Store) -> No
     assert store.approvals.covering(lease.run, STEP, '{"id":"S-999"}') is None
     assert store.approvals.covering(lease.run, "email_invoice@2", ARGUMENTS) is None
     assert store.approvals.covering(claim(store).run, STEP, ARGUMENTS) is None
-    other = gesture(store, lease, arguments='{"id":"S-102"}')
+    elsewhere = claim(store)
+    others = [
+        (lease, gesture(store, lease, arguments='{"id":"S-102"}')),
+        (lease, gesture(store, lease, name="delete_invoice")),
+        (elsewhere, gesture(store, elsewhere)),
+    ]
     before = everything(store.path)
-    with pytest.raises(NotApproved):
-        store.journal.dispatch(lease, other, guarded=True, approval=first.id)
+    for of_run, other in others:
+        with pytest.raises(NotApproved):
+            store.journal.dispatch(of_run, other, guarded=True, approval=first.id)
     assert everything(store.path) == before
 
 

@@ -29,7 +29,9 @@ def look_at_itself(page: Page) -> dict[str, Any]:
 @step(site=books)
 def post(page: Page, reference: str) -> Gesture[None]:
     """Never made: a person says no first."""
-    return Click(page.get_by_role("button"), intent=f"post {reference}", proof=[ConfirmationText(reference)])
+    return Click(
+        page.get_by_role("button"), intent=f"post {reference}", proof=[ConfirmationText(reference, key=reference)]
+    )
 
 
 @task(sites=[books])

@@ -4,22 +4,14 @@ from datetime import timedelta
 
 from playwright.sync_api import Page
 
-from browser_agent import Click, Gesture, NotApproved, Run, step, task
-from tests.tasks.posting import Posted, books, confirmation, fill, record
+from browser_agent import Gesture, NotApproved, Run, step, task
+from tests.tasks.posting import Posted, books, mail, posting, send
 
 
 @step(site=books)
 def post(page: Page, reference: str) -> Gesture[Posted]:
     """Post an invoice."""
-    fill(page, books, reference, "form")
-    return Click(
-        page.get_by_role("button", name="Post"),
-        intent=f"post invoice {reference}",
-        sends="POST /invoices",
-        proof=[confirmation(reference), record(books, reference)],
-        gives=Posted,
-        settle=3.0,
-    )
+    return posting(page, books, reference)
 
 
 @step(site=books, approval=True)
@@ -50,3 +42,11 @@ def post_carefully(run: Run, reference: str) -> str:
         return run.step(careful(reference)).number
     except NotApproved as no:
         return f"no, says {no.by}"
+
+
+@task(sites=[books, mail])
+def mail_then_ask(run: Run, reference: str) -> list[str]:
+    """Send a mail, ask a person, then post."""
+    run.step(send(f"About {reference}"))
+    calls = run.approve("The mail is sent. Post the invoice?", [post(reference)])
+    return [run.step(call).number for call in calls]

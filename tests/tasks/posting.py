@@ -1,6 +1,7 @@
 """Tasks for the acceptance tests: one write each, on the fixture sites, by form and by fetch."""
 
 from datetime import timedelta
+from typing import Any, cast
 
 from playwright.sync_api import Page
 from pydantic import BaseModel
@@ -19,6 +20,7 @@ from browser_agent import (
     step,
     task,
 )
+from browser_agent.gestures import About
 
 late = timedelta(seconds=2)
 books = Site("books", url="http://127.0.0.1:1", account="acme", signed_in='[data-account="acme"]', late_commit=late)
@@ -54,7 +56,24 @@ def record(site: Site, reference: str) -> Record:
 
 def confirmation(reference: str) -> ConfirmationText:
     """The sentence that the site shows after it."""
-    return ConfirmationText(rf"Invoice (?P<number>\S+) posted for {reference}\b")
+    return ConfirmationText(rf"Invoice (?P<number>\S+) posted for {reference}\b", key=reference)
+
+
+def about(site: Site, reference: str, **more: Any) -> About:
+    """What every gesture that posts an invoice is told; `more` = what one is told otherwise, or besides."""
+    told: dict[str, Any] = {
+        "intent": f"post invoice {reference}",
+        "sends": "POST /invoices",
+        "proof": [confirmation(reference), record(site, reference)],
+        "settle": 3.0,
+    }
+    return cast("About", told | more)
+
+
+def posting(page: Page, site: Site, reference: str, by: str = "form", **more: Any) -> Click[Posted]:
+    """Fill the form of an invoice; the click that posts it."""
+    fill(page, site, reference, by)
+    return Click(page.get_by_role("button", name="Post"), gives=Posted, **about(site, reference, **more))
 
 
 terse = Site(
@@ -69,45 +88,21 @@ terse = Site(
 @step(site=books, again=3)
 def post(page: Page, reference: str, by: str) -> Gesture[Posted]:
     """Post an invoice by a click."""
-    fill(page, books, reference, by)
-    return Click(
-        page.get_by_role("button", name="Post"),
-        intent=f"post invoice {reference}",
-        sends="POST /invoices",
-        proof=[confirmation(reference), record(books, reference)],
-        gives=Posted,
-        settle=3.0,
-        timeout=4.0,
-    )
+    return posting(page, books, reference, by, timeout=4.0)
 
 
 @step(site=books)
 def press_post(page: Page, reference: str) -> Gesture[Posted]:
     """Post an invoice by the Enter key."""
     fill(page, books, reference, "form")
-    return Press(
-        page.get_by_label("Reference"),
-        "Enter",
-        intent=f"post invoice {reference} by Enter",
-        sends="POST /invoices",
-        proof=[confirmation(reference), record(books, reference)],
-        gives=Posted,
-        settle=3.0,
-    )
+    told = about(books, reference, intent=f"post invoice {reference} by Enter")
+    return Press(page.get_by_label("Reference"), "Enter", gives=Posted, **told)
 
 
 @step(site=slow)
 def post_slowly(page: Page, reference: str) -> Gesture[Posted]:
     """Post an invoice to a site of which nobody knows how late it may commit."""
-    fill(page, slow, reference, "form")
-    return Click(
-        page.get_by_role("button", name="Post"),
-        intent=f"post invoice {reference}",
-        sends="POST /invoices",
-        proof=[confirmation(reference), record(slow, reference)],
-        gives=Posted,
-        settle=2.0,
-    )
+    return posting(page, slow, reference, settle=2.0)
 
 
 @step(site=mail, again=3)
@@ -157,13 +152,8 @@ def post_one_slowly(run: Run, reference: str) -> str:
 def post_by_contract(page: Page, reference: str) -> Gesture[None]:
     """Post an invoice where nothing that can be read would prove it, only the answer by the site's written contract."""
     fill(page, terse, reference, "form")
-    return Click(
-        page.get_by_role("button", name="Post"),
-        intent=f"post invoice {reference}",
-        sends="POST /invoices",
-        proof=[ConfirmationText(rf"Thank you for {reference}")],
-        settle=1.0,
-    )
+    proof = [ConfirmationText(rf"Thank you for {reference}", key=reference)]
+    return Click(page.get_by_role("button", name="Post"), **about(terse, reference, proof=proof, settle=1.0))
 
 
 @step(site=books)
@@ -200,13 +190,8 @@ def post_many(run: Run, references: list[str]) -> list[str]:
 def post_unkeyed(page: Page, reference: str) -> Gesture[None]:
     """Post an invoice whose reference others may carry too: equal calls are meant twice."""
     fill(page, books, reference, "form")
-    return Click(
-        page.get_by_role("button", name="Post"),
-        intent=f"post another invoice {reference}",
-        sends="POST /invoices",
-        proof=[confirmation(reference)],
-        settle=3.0,
-    )
+    told = about(books, reference, intent=f"post another invoice {reference}", proof=[confirmation(reference)])
+    return Click(page.get_by_role("button", name="Post"), **told)
 
 
 @task(sites=[books])
@@ -245,31 +230,15 @@ def handle_rejection(run: Run, reference: str) -> str:
 @step(site=books)
 def post_accepting(page: Page, reference: str) -> Gesture[Posted]:
     """Post an invoice where the button asks first."""
-    fill(page, books, reference, "form")
-    return Click(
-        page.get_by_role("button", name="Post"),
-        intent=f"post invoice {reference}",
-        sends="POST /invoices",
-        proof=[confirmation(reference), record(books, reference)],
-        gives=Posted,
-        dialogs=[Accept(r"\?")],
-        settle=3.0,
-    )
+    return posting(page, books, reference, dialogs=[Accept(r"\?")])
 
 
 @step(site=books)
 def post_with_token(page: Page, reference: str) -> Gesture[Posted]:
     """Post an invoice to an address that holds a secret."""
-    fill(page, books, reference, "form")
+    made = posting(page, books, reference)
     page.locator("form", has=page.get_by_label("Amount")).evaluate("form => { form.action += '?token=hunter2' }")
-    return Click(
-        page.get_by_role("button", name="Post"),
-        intent=f"post invoice {reference}",
-        sends="POST /invoices",
-        proof=[confirmation(reference), record(books, reference)],
-        gives=Posted,
-        settle=3.0,
-    )
+    return made
 
 
 @task(sites=[books])

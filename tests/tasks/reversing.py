@@ -2,33 +2,20 @@
 
 from playwright.sync_api import Page
 
-from browser_agent import Click, Gesture, Run, step, task
-from tests.tasks.posting import Posted, books, confirmation, fill, record
-
-
-def posting(page: Page, reference: str) -> Gesture[Posted]:
-    """Post under a reference."""
-    fill(page, books, reference, "form")
-    return Click(
-        page.get_by_role("button", name="Post"),
-        intent=f"post {reference}",
-        sends="POST /invoices",
-        proof=[confirmation(reference), record(books, reference)],
-        gives=Posted,
-        settle=3.0,
-    )
+from browser_agent import Gesture, Run, step, task
+from tests.tasks.posting import Posted, books, posting
 
 
 @step(site=books)
 def credit(page: Page, invoice: Posted) -> Gesture[Posted]:
     """Post the credit note of an invoice."""
-    return posting(page, f"CREDIT-{invoice.number}")
+    return posting(page, books, f"CREDIT-{invoice.number}")
 
 
 @step(site=books, reverse=credit)
 def post(page: Page, reference: str) -> Gesture[Posted]:
     """Post an invoice that can be taken back."""
-    return posting(page, reference)
+    return posting(page, books, reference)
 
 
 @task(sites=[books])

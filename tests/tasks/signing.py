@@ -5,41 +5,26 @@ from datetime import timedelta
 
 from playwright.sync_api import Page
 
-from browser_agent import Click, ConfirmationText, Gesture, Record, Run, Secret, Site, login, step, task
+from browser_agent import Gesture, Run, Secret, Site, login, step, task
+from tests.tasks.posting import Posted, posting
 
 late, mark = timedelta(seconds=2), '[data-account="acme"]'
 books = Site("books", url="http://127.0.0.1:1", account="acme", signed_in=mark, late_commit=late)
 manual = Site("manual", url="http://127.0.0.1:1", account="acme", signed_in=mark, late_commit=late)
 
 
-def posting(page: Page, site: Site, reference: str) -> Click[str]:
-    """The click on Post; a page that is not the form is not waited for."""
-    page.set_default_timeout(2000)
-    page.goto(site / "invoices/new")
-    page.get_by_label("Customer").fill("Contoso Ltd")
-    page.get_by_label("Amount").fill("380.00")
-    page.get_by_label("Reference").fill(reference)
-    listed = Record(site, "invoices", key={"Reference": reference}, complete=True, reads={"value": "Number"})
-    return Click(
-        page.get_by_role("button", name="Post"),
-        intent=f"post invoice {reference}",
-        sends="POST /invoices",
-        proof=[ConfirmationText(rf"Invoice (?P<value>\S+) posted for {reference}\b"), listed],
-        gives=str,
-        settle=1.0,
-    )
-
-
 @step(site=books)
-def post(page: Page, reference: str) -> Gesture[str]:
-    """Post an invoice where a routine signs in."""
-    return posting(page, books, reference)
+def post(page: Page, reference: str) -> Gesture[Posted]:
+    """Post an invoice where a routine signs in; a page that is not the form is not waited for."""
+    page.set_default_timeout(2000)
+    return posting(page, books, reference, settle=1.0)
 
 
 @step(site=manual)
-def post_manually(page: Page, reference: str) -> Gesture[str]:
+def post_manually(page: Page, reference: str) -> Gesture[Posted]:
     """Post an invoice where a person signs in."""
-    return posting(page, manual, reference)
+    page.set_default_timeout(2000)
+    return posting(page, manual, reference, settle=1.0)
 
 
 @step(site=books)
@@ -80,10 +65,10 @@ def post_and_count(run: Run, references: list[str]) -> list[int]:
 def sign_in_and_post(run: Run, references: list[str]) -> list[str]:
     """Sign in as a step, then post."""
     run.step(sign_in_once())
-    return [run.step(post(reference)) for reference in references]
+    return [run.step(post(reference)).number for reference in references]
 
 
 @task(sites=[manual])
 def post_by_hand(run: Run, reference: str) -> str:
     """Post one invoice where a person signs in."""
-    return run.step(post_manually(reference))
+    return run.step(post_manually(reference)).number

@@ -105,6 +105,14 @@ def test_a_receipt_is_a_file_of_its_own_name(shop: Shop, visitor: Visitor) -> No
     assert visitor.get("/receipts/O-9.csv").status_code == 404
 
 
+def test_everybody_is_told_of_the_last_order_whoever_placed_it(shop: Shop, visitor: Visitor) -> None:
+    shop.enter(reference="R-2")
+    assert "received for R-2" not in visitor.get("/articles").text
+    visitor.post("/_control", json={"tells_everybody": True})
+    for path in ("/articles", "/orders", "/orders/new", "/news"):
+        assert "Order O-1 received for R-2" in visitor.get(path).text
+
+
 def test_there_are_no_other_ways_to_confirm(shop: Shop, visitor: Visitor) -> None:
     answer = visitor.post("/_control", json={"confirm_by": {"way": "fax"}})
     assert (answer.status_code, shop.confirms) == (400, "page")

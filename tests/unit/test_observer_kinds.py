@@ -70,7 +70,7 @@ class NoView:
 
 ALL = [
     PaidOn(BOOKS, "7"),
-    ConfirmationText(r"Invoice (?P<number>\S+) posted", within="S-101"),
+    ConfirmationText(r"Invoice (?P<number>\S+) posted", within="for .+", key="S-101"),
     Record(BOOKS, "invoices", key={"Reference": "S-101"}, complete=True, reads={"number": "Number"},
            staleness=timedelta(seconds=5), more=("drafts",), pending=("Processing",)),
     SentMail(BOOKS, to="ann@example.org", subject="Invoice INV-7", drafts=("drafts",)),

@@ -30,7 +30,7 @@ from observers import (
     Toast,
     ToastLog,
 )
-from observers.keyed import holds
+from observers.keyed import holds, of_one_key
 
 AT = datetime(2026, 11, 30, 12, tzinfo=UTC)
 SHOP = Site("shop", url="https://shop.example", account="acme")
@@ -144,11 +144,43 @@ def test_any_other_file_proves_nothing_and_it_is_said_why(came: Downloaded, reas
 
 def test_what_only_supports_supplies_nothing_and_never_proves() -> None:
     keyless = [ToastLog(r"Order (?P<number>\S+)"), NewPage(r"R (?P<number>\S+)"), Download(r"(?P<number>.+)\.csv"),
-               Address(r"/orders/(?P<number>\d+)"), ErrorShown("(?P<number>.+) failed")]  # fmt: skip
+               Address(r"/orders/(?P<number>\d+)"), ConfirmationText(r"R (?P<number>\S+)"),
+               ErrorShown("(?P<number>.+) failed")]  # fmt: skip
     for observer in keyless:
         assert not observer.proves and not observer.supplies and observer.offers == {"number"}
         assert not Both(Record(SHOP, "orders", key={"A": "1"}), observer).proves
         assert Opened(SHOP, "orders/{number}", by=observer, key="S-7").supplies == {"number"}
+
+
+LISTED = Record(SHOP, "orders", key={"Reference": "S-7"})
+TEXT = ConfirmationText(r"Order (?P<number>\S+) placed for S-7")
+
+
+@pytest.mark.parametrize("beside", [LISTED, TOAST, Both(LISTED, PAGE)], ids=str)
+def test_a_text_without_a_key_takes_the_one_by_which_the_rest_of_its_proof_looks(beside: Observer) -> None:
+    text, other, both = of_one_key([TEXT, beside, Both(TEXT, LISTED)])
+    assert (text, other) == (ConfirmationText(TEXT.pattern, key="S-7"), beside)
+    assert both.parts == (text, LISTED)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        (),
+        (LISTED, Record(SHOP, "orders", key={"Reference": "S-8"})),
+        (Record(SHOP, "orders", key={"Reference": "S-7", "Article": "A-1"}),),
+        (Record(SHOP, "orders", key={"Reference": "S-7"}, unique=False),),
+        (ToastLog("placed"),),
+    ],
+    ids=["nothing", "two keys", "a key of two columns", "a key that isn't unique", "no key"],
+)
+def test_a_text_is_given_no_key_of_which_the_proof_isnt_sure(beside: tuple[Observer, ...]) -> None:
+    assert of_one_key([TEXT, *beside]) == (TEXT, *beside)
+
+
+def test_a_key_of_ones_own_is_kept() -> None:
+    own = ConfirmationText("placed", key="S-9")
+    assert own.with_key("S-7") == own
 
 
 ALL = [
@@ -159,7 +191,7 @@ ALL = [
     ErrorShown("failed"),
     OrderStatus(SHOP, "orders", key={"Reference": "S-7"}, means={"Received": "happened"}),
     Opened(SHOP, "orders/{number}", by=ToastLog(r"Order (?P<number>\S+) placed"), key="S-7"),
-    Both(ConfirmationText("placed for S-7"), Both(TOAST, SentMail(SHOP, to="a@b.example", subject="S-7"))),
+    Both(ConfirmationText("placed for S-7", key="S-7"), Both(TOAST, SentMail(SHOP, to="a@b.example", subject="S-7"))),
     SentMail(SHOP, to="a@b.example", subject="S-7", log="log", delivery={"ok": "delivered"}),
 ]
 
