@@ -44,7 +44,7 @@ lint: $(VENV)/installed.stamp
 	$(PY) -m mypy
 	@test ! -f tests/typing/api.py || $(PY) -m pyright
 	$(VENV)/bin/lint-imports
-	$(MKDOCS) build --strict --quiet
+	$(MKDOCS) build --strict
 
 docs: $(VENV)/installed.stamp
 	$(MKDOCS) serve $(ARGS)

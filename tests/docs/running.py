@@ -22,6 +22,7 @@ from browser_agent.browser.chromium import find_chromium
 from tests.docs.pages import Block, expected, ids, in_pairs, ports
 
 DEADLINE_SECONDS = 600.0
+"""The longest that one block may take; on a machine that has nothing else to do it is some seconds."""
 END = "@@ended"
 STARTED = re.compile(r"--port (\d+).*&$", re.M)
 
@@ -43,8 +44,6 @@ class Shell:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        self._watch = threading.Timer(DEADLINE_SECONDS, self.end)
-        self._watch.start()
 
     def run(self, script: str, *, stays: bool = False) -> tuple[list[int], str]:
         """Run a block; the codes of its commands that ended otherwise than with 0, and what was said."""
@@ -57,11 +56,16 @@ class Shell:
             f"codes=(); trap 'codes+=($?)' ERR; . {file} {aside}\ntrap - ERR; echo {END} ${{codes[*]}}\n"
         )
         self._bash.stdin.flush()
+        watch = threading.Timer(DEADLINE_SECONDS, self.end)
+        watch.start()
         said = ""
-        for line in self._bash.stdout:
-            if line.startswith(END):
-                return [int(code) for code in line.split()[1:]], said
-            said += line
+        try:
+            for line in self._bash.stdout:
+                if line.startswith(END):
+                    return [int(code) for code in line.split()[1:]], said
+                said += line
+        finally:
+            watch.cancel()
         raise AssertionError(f"the shell has ended, or was ended after {DEADLINE_SECONDS:g} s\n{script}\n{said}")
 
     def end(self) -> None:
@@ -73,7 +77,6 @@ class Shell:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._watch.cancel()
         self.end()
         self._bash.communicate()
 
