@@ -3,14 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 DECISIONS := --cov=browser_agent --cov=observers --cov-branch --cov-report=term
+# Without a notice about MkDocs 2, which pyproject.toml leaves out.
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs
 
-.PHONY: help setup demo test matrix lint real bench format
+.PHONY: help setup demo test matrix lint docs real bench format
 
 help:
 	@echo "make demo   a run is interrupted, looked at and resumed, before your eyes"
 	@echo "make test   all tests"
 	@echo "make matrix every interruption on every site by every way; goes on where it was stopped"
-	@echo "make lint   ruff, mypy, pyright, import rules"
+	@echo "make lint   ruff, mypy, pyright, import rules, and the documentation, strictly"
+	@echo "make docs   the documentation, at http://127.0.0.1:8000"
 	@echo "make real   the tests against real services"
 	@echo "make bench  what it costs"
 
@@ -41,6 +44,10 @@ lint: $(VENV)/installed.stamp
 	$(PY) -m mypy
 	@test ! -f tests/typing/api.py || $(PY) -m pyright
 	$(VENV)/bin/lint-imports
+	$(MKDOCS) build --strict
+
+docs: $(VENV)/installed.stamp
+	$(MKDOCS) serve $(ARGS)
 
 format: $(VENV)/installed.stamp
 	$(PY) -m ruff check --fix .

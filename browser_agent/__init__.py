@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         Download,
         ErrorShown,
         Evidence,
+        Match,
         NewPage,
         Observation,
         Observer,
@@ -86,6 +87,7 @@ __all__ = [
     "InOtherHands",
     "KeeperGone",
     "Login",
+    "Match",
     "Misuse",
     "NeverRun",
     "NewPage",
@@ -133,7 +135,7 @@ __all__ = [
 
 _HOMES = {
     "browser_agent.appearance": "Appearance",
-    "observers": "Address Both ConfirmationText Download ErrorShown Evidence NewPage Observation Observer Opened "
+    "observers": "Address Both ConfirmationText Download ErrorShown Evidence Match NewPage Observation Observer Opened "
     "OrderStatus Outcome Record SentMail Site ToastLog View",
     "browser_agent.executor": "Run",
     "browser_agent.gestures": "Accept Done Gesture",
