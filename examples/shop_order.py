@@ -3,9 +3,9 @@
     python -m browser_agent.testing shop --port 8003
     browser-agent run examples/shop_order.py article=A-10 quantity=2 reference=R-17
 
-Interrupted on purpose: the worker is killed when its request has left, and another one looks what has become of it.
+Interrupted on purpose: the browser is killed, and the confirmation with it. The list is what is left to look at.
 
-    browser-agent run examples/shop_order.py article=A-30 quantity=1 reference=R-18 --kill-at released:1
+    browser-agent run examples/shop_order.py article=A-30 quantity=1 reference=R-18 --kill-at answered:1@browser
 
 A reference that is on the list already is not ordered again: the run asks.
 """
