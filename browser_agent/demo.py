@@ -1,9 +1,8 @@
 """The demo: a run of invoices and mails is interrupted before your eyes, goes on, and the sites' own ledger is shown.
 
 The sites are real ones on this machine that know the truth about themselves; the interruptions are real ones too:
-processes are ended by SIGKILL, requests and answers are lost on the way. Needs a checkout of the source, since the
-sites and the task are not part of the installed package. What may never happen here: the demo says that all is well
-while the ledger does not; something outside this machine is changed.
+processes are ended by SIGKILL, requests and answers are lost on the way. The task is one of the examples. What may
+never happen here: the demo says that all is well while the ledger does not; something outside this machine is changed.
 """
 
 from __future__ import annotations
@@ -181,7 +180,8 @@ def main(*, fault: str | None = None, report: Path | None = None, headed: bool =
         `FINISHED` if run and ledger are exactly right for that ending, else `RAISED`.
 
     Raises:
-        Misuse: no such interruption, this is no checkout of the source, or there is no display to show the browser on.
+        Misuse: no such interruption, the practice sites or the task aren't there, or there is no display to show the
+            browser on.
     """
     name = (fault or DEFAULT).replace("-", "_")
     if name not in INTERRUPTIONS:
@@ -199,15 +199,25 @@ def main(*, fault: str | None = None, report: Path | None = None, headed: bool =
 
 
 def _source() -> tuple[type[Books], type[Mail], type[FaultProxy], Path]:
-    """The sites and the proxy, whose packages are an extra, and the task, which only a checkout of the source has."""
+    """The sites and the proxy, whose packages are an extra, and the task."""
     try:
         from browser_agent.testing import Books, FaultProxy, Mail
     except ImportError as error:
         raise Misuse(f"The demo needs the practice sites: pip install 'browser-agent[testing]' ({error}).") from error
-    task_file = Path(__file__).parent.parent / "examples" / "invoices.py"
-    if not task_file.exists():
-        raise Misuse(f"The demo needs a checkout of the source; there is no {task_file}.")
-    return Books, Mail, FaultProxy, task_file
+    return Books, Mail, FaultProxy, find_task(Path(__file__).parent)
+
+
+def find_task(package: Path) -> Path:
+    """The demo's task: in the package where it is installed, beside it in a checkout of the source.
+
+    Raises:
+        Misuse: it is in neither.
+    """
+    places = [folder / "examples" / "invoices.py" for folder in (package, package.parent)]
+    for place in places:
+        if place.is_file():
+            return place
+    raise Misuse(f"The demo's task is missing: there is neither {places[0]} nor {places[1]}. Nothing was started.")
 
 
 def _submit(store: Store, task_file: Path, books: Books, mail: Mail, proxy: FaultProxy) -> str:

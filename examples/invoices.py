@@ -1,6 +1,10 @@
 """Every weekday: find the shipments without an invoice, post the invoices, show them, then email the customers.
 
-browser-agent run examples/invoices.py day=2026-11-30 --site books=http://127.0.0.1:8001 --site mail=http://127.0.0.1:8002
+    python -m browser_agent.testing books --port 8001
+    python -m browser_agent.testing mail --port 8002
+    browser-agent run examples/invoices.py day=2026-11-30
+
+It stops with a question before the first mail. Interrupted on purpose, add `--kill-at released:2`: the second invoice.
 """
 
 from datetime import date, timedelta
