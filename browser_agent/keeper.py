@@ -43,6 +43,8 @@ STOPPED_SECONDS = 5.0
 """How long a worker may be stopped (SIGSTOP) before it is ended and followed by another."""
 GRACE_SECONDS = 10.0
 """How long a worker may take to leave after it has said its last word, before it is ended."""
+LEFT = "exit code 0"
+"""How a worker ends that has nothing more to do."""
 BROWSERLESS_ATTEMPTS = 2
 """So many attempts in a row without a browser are enough: another one would get none either."""
 
@@ -164,6 +166,8 @@ class _Keeper:
             how, dead = await self._attempt(), self._lease
             run = await asyncio.to_thread(self._store.leases.run, self._run)
             if run.state is not RunState.RUNNING or run.attempt != self._lease.attempt:
+                if run.attempt == self._lease.attempt and how != LEFT:  # it cut nothing off
+                    how = f"its run was handed back before its worker ended ({how})"
                 await asyncio.to_thread(self._store.leases.end_attempt, dead, how)
                 return
             deaths += 1

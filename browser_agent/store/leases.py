@@ -142,10 +142,12 @@ class Leases:
             session.add(attempt)
 
     def end_attempt(self, lease: Lease, how: str) -> None:
-        """Write down how the attempt ended; allowed to a superseded attempt, since it changes nothing else."""
+        """Write down how the attempt ended, once; allowed to a superseded attempt, since it changes nothing else."""
         with self._database.write() as session:
             attempt = session.get_one(AttemptRow, (lease.run, lease.attempt))
-            attempt.ended, attempt.how = attempt.ended or self._clock.now(), attempt.how or how
+            if attempt.ended is not None:
+                return
+            attempt.ended, attempt.how = self._clock.now(), how
             session.add(attempt)
             audit.append(session, self._clock, "attempt_ended", lease.run, attempt=lease.attempt, how=how)
 

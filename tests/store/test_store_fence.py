@@ -118,6 +118,7 @@ def test_a_superseded_attempt_may_still_say_how_it_ended_and_nothing_else(store:
     store.leases.end_attempt(lease, "a later word")
     first, second = store.leases.attempts(lease.run)
     assert (first.how, first.ended, second.how) == ("ended by signal 9", NOON, None)
+    assert [line["how"] for line in store.audit_lines() if line["kind"] == "attempt_ended"] == ["ended by signal 9"]
 
 
 def test_the_facts_of_an_attempt_stand_in_its_row(store: Store, lease: Lease) -> None:
