@@ -169,14 +169,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     from browser_agent.errors import Misuse
     from browser_agent.testing.suite.interruptions import crossings, names
 
+    where = f"{metafunc.definition.nodeid}: {MARKER}"
     if not any(name in metafunc.fixturenames for name in _USES):
-        pytest.fail(
-            f"{metafunc.definition.nodeid}: {MARKER} needs one of {' and '.join(_USES)} to kill.", pytrace=False
-        )
+        pytest.fail(f"{where} needs one of {' and '.join(_USES)} to kill.", pytrace=False)
     try:
         found = crossings(*marker.args, **marker.kwargs)
     except (Misuse, TypeError) as error:
-        pytest.fail(f"{metafunc.definition.nodeid}: {MARKER}: {error}", pytrace=False)
+        raise pytest.fail.Exception(f"{where}: {error}", pytrace=False) from None
     metafunc.parametrize("_agent_trial", found, ids=names(found), indirect=True)
 
 

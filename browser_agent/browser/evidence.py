@@ -58,7 +58,7 @@ _STANCE = """
   };
   walk(document);
   note([scrollX, scrollY].join());
-  const inner = document.documentElement.clientWidth;
+  const inner = document.documentElement?.clientWidth ?? innerWidth;  // an answer that was cut off leaves no element
   return {print, boxes, inner, width: innerWidth, height: innerHeight, zoom: window.visualViewport?.scale ?? 1};
 }
 """

@@ -230,6 +230,12 @@ def test_a_page_whose_secrets_move_gets_no_picture(page):
     assert "moved" in taken.reason
 
 
+def test_a_document_without_an_element_has_a_picture(page):
+    page.goto("about:blank")
+    page.evaluate("document.documentElement.remove()")
+    assert picture_of(page).one_colour
+
+
 def test_an_open_dialog_costs_the_picture_and_no_more_than_the_deadline(page):
     opened: list[Dialog] = []
     page.on("dialog", lambda dialog: opened.append(dialog))  # noqa: PLW0108 - Playwright marks the listener

@@ -57,6 +57,15 @@ def test_an_unknown_point_is_told_with_all_that_there_are(suite: Suite) -> None:
     assert "'released': its request has been let go" in result.stdout.str()
 
 
+def test_a_test_without_a_gesture_has_shown_nothing(suite: Suite) -> None:
+    suite.write(test_it=MARKED.replace("lunch", "released"))
+    result = suite.run()
+    result.assert_outcomes(passed=1, failed=1)
+    assert "There was no gesture 1 to strike at, so this test has shown nothing. No site of this test is known" in (
+        result.stdout.str()
+    )
+
+
 def test_the_marker_needs_something_to_kill(suite: Suite) -> None:
     suite.write(test_it=MARKED.replace("agent_task", "tmp_path"))
     result = suite.run()

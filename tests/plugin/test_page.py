@@ -38,9 +38,7 @@ def test_its_files_are_a_suite_that_passes_and_its_runs_are_reported(suite: Suit
     row.get_by_role("link").click()
     assert page.get_by_text("post an invoice for S-7").count() > 0
 
-    in_html = {
-        test: [each["name"] for each in goes[0]["extras"]] for test, goes in in_pytest_html(suite.folder).items()
-    }
+    in_html = {test: [each["name"] for each in extras] for test, extras in in_pytest_html(suite.folder).items()}
     in_allure = attached_in_allure(suite.folder)
     assert len(in_html) == len(in_allure) == TESTS
     for attached in (*in_html.values(), *in_allure.values()):

@@ -7,6 +7,7 @@ from tests.fix_plugin import CONFTEST, Suite
 TESTS = """
 import pytest
 from invoice import books, posting
+from browser_agent import Click, ConfirmationText, Refused
 from browser_agent.testing import Books
 
 goes = []
@@ -43,8 +44,11 @@ def test_ended(page, agent_run, site, told):
 
 
 @pytest.mark.every_interruption(points=["paused"])
-def test_unguarded(page, agent_run, request):
-    assert agent_run.make(posting(page, request.node.callspec.id)).startswith("INV-")
+def test_refused(page, agent_run):
+    nowhere = page.get_by_role("button", name="Nowhere")
+    proof = [ConfirmationText("posted for (S-9)", key="S-9")]
+    with pytest.raises(Refused):
+        agent_run.make(Click(nowhere, intent="press what isn't there", proof=proof, timeout=0.5))
 """
 
 UNGUARDED = """

@@ -14,7 +14,7 @@ from browser_agent.testing.guarded import GUARD_FLAG
 from browser_agent.testing.suite.folder import Entry, file_name, write_index
 from browser_agent.testing.suite.interruptions import crossings, names
 from browser_agent.testing.suite.kills import Kills
-from browser_agent.testing.suite.outcomes import Outcomes, Question, Seen, outcome_of
+from browser_agent.testing.suite.outcomes import OUTCOMES, Outcomes, Question, Seen, outcome_of
 from browser_agent.testing.suite.points import MEANING, WORDS, point_of, word_of
 
 ROOT = Path(__file__).parents[2]
@@ -110,6 +110,16 @@ def test_outcomes_are_a_list_that_tells_what_differs_and_why() -> None:
         "    on the wire: POST /messages: answered 303",
     ]
     assert outcomes.told()[0] == "gesture 1: unknown: post"
+
+
+def test_a_word_that_is_no_outcome_is_told_so() -> None:
+    told = Outcomes([MADE]).explain(["did not happen"])
+    assert told[1].startswith("  no outcome is 'did not happen': there are happened, not_happened, unknown")
+    assert not any("no outcome is" in line for line in Outcomes([MADE]).explain(["refused"]))
+
+
+def test_every_state_of_a_gesture_has_one_of_the_outcomes() -> None:
+    assert {outcome_of(state) for state in GestureState} == set(OUTCOMES)
 
 
 def test_the_flag_of_the_guard_is_the_one_of_our_own_chromium() -> None:

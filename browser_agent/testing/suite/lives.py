@@ -51,8 +51,11 @@ def settle(item: Any, trial: Trial, raised: BaseException | None) -> None:
 
 
 def check_met(trial: Trial) -> None:
-    """Nothing that was asked for may have been left out: skip what `every_interruption` asked for, fail the rest."""
+    """Nothing that was asked for may have been left out: skip a point that a gesture never came to, fail the rest."""
     kill = trial.kills.open
+    if kill is not None and trial.crossing and len(trial.audit.outcomes) < kill.gesture:
+        where = "" if trial.sites else " No site of this test is known: is its agent_site the one that it changes?"
+        pytest.fail(f"There was no gesture {kill.gesture} to strike at, so this test has shown nothing.{where}", False)
     if kill is not None and trial.crossing:
         pytest.skip(f"never reached: {in_words(kill.point, kill.gesture)}; {_WHY}")
     unmet = [str(one) for one in trial.faults.unmet] if trial.faults is not None else []
@@ -62,7 +65,7 @@ def check_met(trial: Trial) -> None:
         pytest.fail(f"The test has passed, and has shown nothing, for this was never met: {'; '.join(unmet)}.", False)
 
 
-_WHY = "a gesture comes to paused and released only where its requests can be held at the wire"
+_WHY = "a gesture comes to paused, released and answered only when it sends something"
 
 
 def _begin_second_life(item: Any, trial: Trial) -> None:

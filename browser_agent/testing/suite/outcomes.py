@@ -19,6 +19,8 @@ from browser_agent.telling import commands
 from browser_agent.wire import WireReport
 
 _DOUBT = (GestureState.DISPATCHING, GestureState.IN_DOUBT, GestureState.UNKNOWN, GestureState.ASKED)
+OUTCOMES = ("happened", "not_happened", "unknown", "refused", "rejected", "abandoned", "intent")
+"""What `outcome_of` says of a state."""
 NOTHING = "nothing"
 """Where one list has no gesture any more."""
 
@@ -61,6 +63,8 @@ class Outcomes(list[str]):
     def explain(self, expected: Sequence[object]) -> list[str]:
         """Line by line, how these outcomes differ from what was expected, and why each is what it is."""
         lines = [f"outcomes {list(self)} == {list(expected)}"]
+        if odd := [f"{word!r}" for word in expected if word not in OUTCOMES]:
+            lines.append(f"  no outcome is {' or '.join(odd)}: there are {', '.join(OUTCOMES)}")
         for number, (seen, wanted) in enumerate(zip_longest(self.seen, expected), 1):
             what = f"expected {NOTHING if wanted is None else wanted}, seen {seen.outcome if seen else NOTHING}"
             lines.append(f"  gesture {number}: {what}{f': {seen.words}' if seen else ''}")
