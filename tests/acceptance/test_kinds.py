@@ -16,7 +16,9 @@ def submit(world: World, by: str, **more: str) -> str:
     return world.submit("post_one", "controls.py", reference="R-1", by=by, contract=f"{contract}", **more)
 
 
-@pytest.mark.parametrize(("by", "kill"), crossed(["check", "select", "upload"], [None, "dispatching:1", "released:1"]))
+@pytest.mark.parametrize(
+    ("by", "kill"), crossed(["check", "select", "upload"], [None, "dispatching:1", "released:1"], every=3)
+)
 def test_a_control_that_writes_at_once_makes_one_effect(world: World, by: str, kill: str | None) -> None:
     run = submit(world, by)
     ended = world.keep(run, kill)

@@ -18,6 +18,7 @@ from browser_agent.rules import nothing_left, rejection
 from browser_agent.states import Point, RunState
 from browser_agent.testing.sites.certificate import Certificate
 from browser_agent.testing.sites.till import Till
+from browser_agent.wire import WireReport
 from tests.fix_browser import StartChromium
 from tests.fix_guard import Counter, Guard, press, wait
 from tests.fix_world import World
@@ -175,6 +176,10 @@ def without_flag(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chromium, "_FLAGS", tuple(flags))
 
 
+def _ended(report: WireReport) -> bool:
+    return all(fact.refused or fact.status or fact.error for fact in report.facts)
+
+
 @pytest.mark.parametrize("by", ["form", "leaving", "later", "shared worker", "closed form", "blank form"])
 def test_the_guard_of_a_process_of_its_own_holds_the_same(
     playwright: Playwright, start_chromium: StartChromium, by: str
@@ -191,7 +196,7 @@ def test_the_guard_of_a_process_of_its_own_holds_the_same(
                 guard.refuse("nothing may leave")
             press(page)
             wait(page, lambda: bool(guard.report(f"gesture {refused}").facts))  # noqa: B023  # called at once
-            wait(page, lambda: refused or bool(till.arrived))  # noqa: B023  # called at once
+            wait(page, lambda: _ended(guard.report(f"gesture {refused}")))  # noqa: B023  # called at once
             guard.disarm()
             assert len(till.arrived) == (0 if refused else 1)
         (fact,) = guard.report("gesture False").facts

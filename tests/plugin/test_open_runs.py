@@ -1,4 +1,4 @@
-"""`agent_run` in a suite: cut at every point, and what a test is told that cannot be proven there."""
+"""`agent_run` in a suite: cut where it matters, and what a test is told that cannot be proven there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def sign_in(page, agent_site):
     return 1
 
 
-@pytest.mark.every_interruption(may_ask=True)
+@pytest.mark.every_interruption(points=["intent", "dispatch", "paused", "released", "answered"], may_ask=True)
 @pytest.mark.parametrize("order", ["S-7"])
 def test_crossed(order, page, context, agent_run, agent_site, agent_audit, practice_books, told):
     told.setdefault("lives", lambda: len(lives))
@@ -71,20 +71,17 @@ def test_a_crash(page, agent_run, agent_faults, agent_audit, practice_books, tol
 # point -> lives, invoices, outcomes of the gestures
 CROSSED = {
     "undisturbed": (1, 1, ["happened"]),
-    "killed before intent": (2, 1, ["happened"]),
     "killed after intent": (2, 1, ["refused", "happened"]),
     "killed after dispatch": (2, 0, ["unknown"]),
-    "killed after input": (2, 1, ["happened"]),
     "killed after paused": (2, 0, ["unknown"]),
     "killed after answered": (2, 1, ["happened"]),
-    "killed after settled": (2, 1, ["happened"]),
 }
 
 
 def test_a_cut_run_goes_on_by_looking_and_its_tests_say_what_is_known(suite: Suite) -> None:
     suite.write(conftest=CONFTEST, test_it=TESTS)
     result = suite.run("-vv")
-    result.assert_outcomes(passed=1 + 8 + 1 + 1, failed=3)
+    result.assert_outcomes(passed=1 + 5 + 1 + 1, failed=3)
     crossed = {name: line for name, line in suite.told.items() if name.startswith("test_crossed")}
     for point, wanted in CROSSED.items():
         (line,) = [line for name, line in crossed.items() if f"-{point}" in name or f"{point}-" in name]

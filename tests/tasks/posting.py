@@ -56,7 +56,7 @@ def record(site: Site, reference: str) -> Record:
 
 def confirmation(reference: str) -> ConfirmationText:
     """The sentence that the site shows after it."""
-    return ConfirmationText(rf"Invoice (?P<number>\S+) posted for {reference}\b", key=reference)
+    return ConfirmationText(rf"Invoice (?P<number>\S+) posted for {reference}\b", key=f"{reference}")
 
 
 def about(site: Site, reference: str, **more: Any) -> About:
