@@ -35,7 +35,7 @@ def test_its_files_are_a_suite_that_passes_and_its_runs_are_reported(suite: Suit
     assert rows.count() == TESTS
     row = rows.filter(has_text="test_one_invoice_whatever_is_killed[killed after released]")
     assert row.get_by_role("cell").all_inner_texts()[1:4] == ["passed", "happened", "0"]
-    row.get_by_role("link").click()
+    row.get_by_role("link", name="test_one_invoice_whatever_is_killed").click()
     assert page.get_by_text("post an invoice for S-7").count() > 0
 
     in_html = {test: [each["name"] for each in extras] for test, extras in in_pytest_html(suite.folder).items()}

@@ -25,6 +25,7 @@ _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}"
     "table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.4rem .6rem;border-bottom:1px solid #8884;"
     "vertical-align:top}:root{color-scheme:light dark}td:first-child{overflow-wrap:anywhere}"
+    ".asks td{background:#f5a62333}.asks td:nth-child(4){font-weight:bold}"
 )
 
 
@@ -81,6 +82,13 @@ def write_index(folder: Path, entries: Sequence[Entry]) -> Path:
 
 
 def _row(entry: Entry) -> str:
-    links = " ".join(f'<a href="{quote(name)}">{number}</a>' for number, name in enumerate(entry.reports, start=1))
-    cells = (entry.test, entry.ended, ", ".join(entry.outcomes) or "no gesture", str(entry.questions))
-    return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + f"<td>{links}</td></tr>"
+    """A line of the table; what waits for a person stands out, and a test's name leads to its first report."""
+    name = _link(entry.reports[0], entry.test) if entry.reports else escape(entry.test)
+    links = " ".join(_link(report, f"{number}") for number, report in enumerate(entry.reports, start=1))
+    cells = (entry.ended, ", ".join(entry.outcomes) or "no gesture", f"{entry.questions}")
+    told = "".join(f"<td>{cell}</td>" for cell in (name, *map(escape, cells), links))
+    return f'<tr class="asks">{told}</tr>' if entry.questions else f"<tr>{told}</tr>"
+
+
+def _link(report: str, words: str) -> str:
+    return f'<a href="{quote(report)}">{escape(words)}</a>'
