@@ -57,6 +57,19 @@ LogFile = Annotated[
     Path | None,
     typer.Option("--log-file", help="Where log lines go; standard error by default. `--set log_format=json` for JSON."),
 ]
+File = Annotated[str, typer.Argument(metavar="FILE[:TASK]", help="The task's file, and its name if there are several.")]
+Arguments = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="name=value ...", help="The task's arguments; a secret by its source: env:NAME, @FILE or prompt."
+    ),
+]
+SiteUrl = Annotated[list[str] | None, typer.Option("--site", metavar="NAME=URL", help="Where a site is.")]
+Account = Annotated[list[str] | None, typer.Option("--account", metavar="NAME=WHO", help="Who we are there.")]
+Key = Annotated[
+    str | None,
+    typer.Option("--key", help="Your own name for this work: the same key is the same run, never a new one."),
+]
 KillAtText = Annotated[
     str | None,
     typer.Option(
@@ -69,20 +82,11 @@ KillAtText = Annotated[
 
 
 def run(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE[:TASK]", help="The task's file, and its name if there are several.")
-    ],
-    arguments: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="name=value ...", help="The task's arguments; a secret by its source: env:NAME, @FILE or prompt."
-        ),
-    ] = None,
+    file: File,
+    arguments: Arguments = None,
     *,
-    site: Annotated[list[str] | None, typer.Option("--site", metavar="NAME=URL", help="Where a site is.")] = None,
-    account: Annotated[
-        list[str] | None, typer.Option("--account", metavar="NAME=WHO", help="Who we are there.")
-    ] = None,
+    site: SiteUrl = None,
+    account: Account = None,
     headed: Headed = None,
     slow_mo: SlowMo = None,
     pause_before_gesture: Pause = False,
@@ -92,10 +96,7 @@ def run(
     log_level: LogLevel = None,
     log_file: LogFile = None,
     given: Set = None,
-    key: Annotated[
-        str | None,
-        typer.Option("--key", help="Your own name for this work: the same key is the same run, never a new one."),
-    ] = None,
+    key: Key = None,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
