@@ -67,6 +67,19 @@ def take_over(
     )
 
 
+def give_to_queue(store: Store, run: str, by: str) -> None:
+    """Give a run that nobody has in hand to the queue, with its budget anew; what it left stands as it is.
+
+    Raises:
+        InOtherHands: a living keeper has it.
+        NotAllowed: it has ended for good.
+    """
+    lease = take_over(store, run, last_attempt(store, run))
+    store.leases.give_back(lease, f"given to the queue by {by}")
+    store.leases.end_attempt(lease, "it only gave the run to the queue")
+    store.deaths.attest(run, [lease.attempt], own_process())
+
+
 def keeper_lives(store: Store, run: RunRow) -> bool | None:
     """Whether the keeper of a running run lives; None if the run has none, or it is on another host."""
     if run.state is not RunState.RUNNING:

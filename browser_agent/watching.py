@@ -124,4 +124,5 @@ class Watch:
             return
 
     def _has_waited(self, of: tuple[str, int], seconds: float) -> bool:
-        return time.monotonic() - self._seen.setdefault(of, time.monotonic()) >= seconds
+        now = time.monotonic()
+        return now - self._seen.setdefault(of, now) >= seconds

@@ -8,12 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from browser_agent.attending import check_attended
+from browser_agent.attending import check_attended, own_user
+from browser_agent.claiming import give_to_queue
 from browser_agent.cli import asking, plain
 from browser_agent.cli.exits import Exit, exit_of
 from browser_agent.cli.opening import AsJson, Desk, RunId, Set, StorePath, named_values, open_desk, resolved
 from browser_agent.errors import InOtherHands, Misuse
-from browser_agent.keeping import Ended, KillAt, Options
+from browser_agent.keeping import OPEN_TASK, Ended, KillAt, Options
 from browser_agent.records import QuestionRow, RunRow
 from browser_agent.settings import Settings
 from browser_agent.starting import submit
@@ -126,6 +127,9 @@ def resume(
     keep_looking: KeepLooking = None,
     netlog: Netlog = None,
     kill_at: KillAtText = None,
+    queue: Annotated[
+        bool, typer.Option("--queue", metavar="", help="Not here: a worker (`browser-agent worker`) goes on with it.")
+    ] = False,
     log_level: LogLevel = None,
     log_file: LogFile = None,
     given: Set = None,
@@ -142,7 +146,17 @@ def resume(
     using = resolved(given, **flags, log_level=log_level, log_file=log_file).settings
     options = display(using, pause_before_gesture, kill_at)
     desk = open_desk(store, as_json, using=using)
-    return go_on(desk, desk.run(name), options)
+    return _queue(desk, desk.run(name)) if queue else go_on(desk, desk.run(name), options)
+
+
+def _queue(desk: Desk, row: RunRow) -> Exit:
+    """Leave the run to a worker. Raises Misuse for an open run: no worker knows its code."""
+    if row.task_file == OPEN_TASK:
+        raise Misuse(f"Run {row.id} was opened by other code: open it there again, with its key, and it goes on.")
+    give_to_queue(desk.store, row.id, own_user())
+    desk.screen.say(f"Run {row.id}: {row.task_name} waits for a worker, which begins by looking.")
+    desk.screen.document(plain.row(desk.store.leases.run(row.id), *plain.RUN))
+    return Exit.FINISHED
 
 
 def display(using: Settings, pause: bool = False, kill_at: str | None = None) -> Options:

@@ -204,8 +204,10 @@ class Leases:
             session.add(attempt)
             audit.append(session, self._clock, "attempt_ended", lease.run, attempt=lease.attempt, how=how)
 
-    def end(self, lease: Lease, state: RunState, *, ended_by: str, result: str | None = None) -> None:
-        """Hand the run back in that state.
+    def end(
+        self, lease: Lease, state: RunState, *, ended_by: str, result: str | None = None, queued: bool | None = None
+    ) -> None:
+        """Hand the run back in that state; `queued` = whether it is for workers, where that changes.
 
         Raises:
             Superseded: another attempt owns the run.
@@ -222,6 +224,7 @@ class Leases:
                 lease,
                 look_after=look_after,
                 looks=row.looks + 1 if waits else 0,
+                queued=row.queued if queued is None else queued,
                 state=state,
                 lease_until=0.0,
                 ended_by=ended_by,
@@ -231,6 +234,14 @@ class Leases:
             audit.append(
                 session, self._clock, "run_ended", lease.run, attempt=lease.attempt, state=str(state), how=ended_by
             )
+
+    def give_back(self, lease: Lease, ended_by: str) -> None:
+        """Give the run to the queue: any worker process may go on with it at once.
+
+        Raises:
+            Superseded: another attempt owns the run.
+        """
+        self.end(lease, RunState.READY, ended_by=ended_by, queued=True)
 
     def run(self, run: str) -> RunRow:
         """The run's row; `UnknownName` if there is none."""

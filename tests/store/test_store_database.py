@@ -66,6 +66,16 @@ def test_the_later_schemas_have_a_way_back_and_forth_and_lose_no_run(store: Stor
     assert everything(store.path)["run"] == before and store.leases.run(run).id == run
 
 
+def test_a_store_of_the_schema_before_the_queue_has_no_run_for_workers_and_loses_no_attempt(store: Store) -> None:
+    lease = claim(store)
+    migrate(store, "0004")
+    with Store(store.path) as opened:
+        run, (attempt,) = opened.leases.run(lease.run), opened.leases.attempts(lease.run)
+        assert (run.queued, run.deaths, run.budget, run.not_before) == (False, 0, None, None)
+        assert (attempt.number, attempt.attested, attempt.progress) == (1, None, None)
+        assert opened.queue.offers() == [] and opened.keepers.recent()[1] == []
+
+
 def test_a_committed_row_survives_a_power_cut(store: Store) -> None:
     with store.database.read() as session:
         asked = [
