@@ -35,7 +35,7 @@ class Attempt(ABC):
         options: how the run is kept.
 
     Attributes:
-        here: the last attempts were made on this host, so their deaths were seen.
+        here: all earlier attempts were made on this host, so that their deaths were seen, or their deaths are attested.
         may_end: the browser is ours to end. Where it is not, no sender is ever dead, and absence never proves.
     """
 

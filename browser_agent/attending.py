@@ -14,7 +14,8 @@ import signal
 import sys
 import termios
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from browser_agent.errors import Misuse
@@ -101,6 +102,35 @@ class interrupts:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().remove_signal_handler(number)
+
+
+class StopAsked:
+    """Asks a keeper in whatever thread to stop: once = after the gesture in hand, twice = at once. For any thread."""
+
+    def __init__(self) -> None:
+        self._lock, self._times = threading.Lock(), 0
+        self._call: Callable[[], object] | None = None
+
+    def ask(self) -> None:
+        """Ask, or ask again."""
+        with self._lock:
+            self._times += 1
+            if self._call is not None:
+                self._call()
+
+    @contextmanager
+    def heard_by(self, asked: Callable[[], None]) -> Iterator[None]:
+        """Have each asking call back in the running loop, also those that came before."""
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            self._call = lambda: loop.call_soon_threadsafe(asked)
+            for _ in range(self._times):
+                self._call()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._call = None
 
 
 def _line(terminal: int) -> bytes:

@@ -6,7 +6,7 @@ A keeper on this host is judged by its process (pid and start time); one on anot
 from __future__ import annotations
 
 import json
-import socket
+from datetime import datetime
 
 from pydantic import TypeAdapter
 
@@ -14,7 +14,7 @@ from browser_agent import processes
 from browser_agent.attending import watcher
 from browser_agent.errors import InOtherHands
 from browser_agent.processes import ProcessId
-from browser_agent.records import AttemptRow, RunRow
+from browser_agent.records import AttemptRow, KeeperRow, RunRow
 from browser_agent.states import RunState
 from browser_agent.store import Lease, Store
 
@@ -27,23 +27,57 @@ def last_attempt(store: Store, run: str) -> AttemptRow | None:
     return attempts[-1] if attempts else None
 
 
-def take_over(store: Store, run: str, previous: AttemptRow | None) -> Lease:
+def is_over(store: Store, attempt: AttemptRow) -> bool:
+    """Whether the attempt's keeper keeps it no more: it has said so, or is seen dead on this host."""
+    return attempt.ended is not None or (attempt.host == store.host and not lives(attempt.keeper))
+
+
+def take_over(
+    store: Store, run: str, previous: AttemptRow | None, *, of_queue: bool = False, only_look: bool = False
+) -> Lease:
     """Claim the run for this process, after the attempt that was seen last.
+
+    Args:
+        store: where the run is written.
+        run: its id.
+        previous: the attempt that was seen last.
+        of_queue: a worker process takes it: only if the queue holds it for one now.
+        only_look: for a look at its open question.
 
     Raises:
         InOtherHands: a living keeper has it.
         NotAllowed: it has ended for good.
     """
-    here = previous is not None and previous.host == socket.gethostname()
-    over = previous is not None and (previous.ended is not None or (here and not lives(previous.keeper)))
-    if previous is not None and here and not over:
+    over = previous is not None and is_over(store, previous)
+    if previous is not None and previous.host == store.host and not over and store.leases.lease_left(run) > 0:
         pid = json.loads(previous.keeper)["pid"]
         raise InOtherHands(
             f"Run {run} is kept by process {pid}: wait for it, or end that process (Ctrl-C there, or: kill {pid}) and "
             f"then: browser-agent resume {run}. Nothing was done."
         )
-    after = previous.number if previous is not None else 0
-    return store.leases.claim(run, keeper=own_process(), keeper_dead=over, after=after, present=watcher())
+    return store.leases.claim(
+        run,
+        keeper=own_process(),
+        keeper_dead=over,
+        after=previous.number if previous is not None else 0,
+        present=None if of_queue else watcher(),
+        of_queue=of_queue,
+        only_look=only_look,
+        anew=not of_queue,
+    )
+
+
+def give_to_queue(store: Store, run: str, by: str) -> None:
+    """Give a run that nobody has in hand to the queue, with its budget anew; what it left stands as it is.
+
+    Raises:
+        InOtherHands: a living keeper has it.
+        NotAllowed: it has ended for good.
+    """
+    lease = take_over(store, run, last_attempt(store, run))
+    store.leases.give_back(lease, f"given to the queue by {by}")
+    store.leases.end_attempt(lease, "it only gave the run to the queue")
+    store.deaths.attest(run, [lease.attempt], own_process())
 
 
 def keeper_lives(store: Store, run: RunRow) -> bool | None:
@@ -51,9 +85,18 @@ def keeper_lives(store: Store, run: RunRow) -> bool | None:
     if run.state is not RunState.RUNNING:
         return None
     last = last_attempt(store, run.id)
-    if last is None or last.host != socket.gethostname():
+    if last is None or last.host != store.host:
         return None
     return last.ended is None and lives(last.keeper)
+
+
+def keeper_alive(store: Store, keeper: KeeperRow, now: datetime) -> bool:
+    """Whether a worker process lives: by itself on this host, by its beats on another."""
+    if keeper.ended is not None:
+        return False
+    if keeper.host == store.host:
+        return lives(keeper.process)
+    return (now - keeper.beaten).total_seconds() < store.times.lease
 
 
 def own_process() -> str:

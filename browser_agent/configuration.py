@@ -173,6 +173,13 @@ class Settings(BaseModel):
     attempts: Annotated[int, Field(ge=1)] = Field(
         default=5, description="how often a worker may die before a person is asked"
     )
+    memory: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+        default=None,
+        description="MB that a worker and its browser may use together before they are ended; any if not set",
+    )
+    host: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None, description="what this machine is called where several share a store; its own name if not set"
+    )
     on_question: Annotated[Words, AfterValidator(_checked_told)] = Field(
         default=(), description="the command or the address that is told of each question"
     )
@@ -212,6 +219,7 @@ class Settings(BaseModel):
             look_seconds=self.look_timeout,
             approval_seconds=self.approval_timeout,
             on_question=self.on_question,
+            memory_mb=self.memory,
             **more,
         )
 

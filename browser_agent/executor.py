@@ -256,7 +256,7 @@ class Run:
         stored, lease = call.step.load(text), self._attempt.lease
         self._attempt.store.journal.end_step(lease, row.id, StepState.FINISHED, text, files_of(stored))
         self._attempt.checkpoint(call.words)
-        self._attempt.tell("step", call.words, value=json.loads(text), writes=row.writes)
+        self._attempt.tell("step", call.words, value=json.loads(text), writes=row.writes, seq=row.seq)
         return stored
 
     def _gestures(self, row: StepRow) -> list[GestureRow]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from playwright.async_api import async_playwright
@@ -21,35 +21,46 @@ from pydantic import TypeAdapter
 
 from browser_agent import nursing, processes, vault
 from browser_agent.announcing import Announcer
-from browser_agent.attending import check_attended, interrupts, said_go
+from browser_agent.attending import StopAsked, check_attended, interrupts, said_go
 from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.held import driver_answers, without_lost_answers
 from browser_agent.channel import Message, next_line
-from browser_agent.claiming import end_process, last_attempt, lives, own_process, stored_process, take_over
-from browser_agent.errors import MachineTrouble, Misuse, Stop, StoreUnusable, Superseded
+from browser_agent.claiming import last_attempt, own_process, stored_process, take_over
+from browser_agent.errors import InOtherHands, MachineTrouble, Misuse, Stop, StoreUnusable, Superseded
+from browser_agent.giving_up import ask_a_person, used_up
 from browser_agent.holding import Holding
-from browser_agent.keeping import BEAT_SECONDS, OPEN_TASK, Ended, Event, KillAt, Options, Tell
+from browser_agent.keeping import OPEN_TASK, Ended, Event, KillAt, Options, Tell, progress_mark
+from browser_agent.overseeing import Overseer
 from browser_agent.processes import ProcessId
-from browser_agent.records import AttemptRow
+from browser_agent.records import AttemptRow, RunRow
+from browser_agent.remains import end_remains
 from browser_agent.sessions import RunSession
-from browser_agent.states import Point, QuestionKind, RunState
-from browser_agent.store import LEASE_SECONDS, RELEASE_SECONDS, Asked, Lease, Store
+from browser_agent.states import Point, RunState
+from browser_agent.store import Lease, Store
 from browser_agent.striking import strike
 
 __all__ = ["Ended", "Event", "KillAt", "Options", "keep", "look"]
 
-WATCH_SECONDS = 0.5
-STOPPED_SECONDS = 5.0
-"""How long a worker may be stopped (SIGSTOP) before it is ended and followed by another."""
 GRACE_SECONDS = 10.0
 """How long a worker may take to leave after it has said its last word, before it is ended."""
 LEFT = "exit code 0"
 """How a worker ends that has nothing more to do."""
+_DOCTOR = "See `browser-agent doctor`"
+_NOBODY = ProcessId(0, 0.0)
+"""A worker that was dead at once."""
 BROWSERLESS_ATTEMPTS = 2
 """So many attempts in a row without a browser are enough: another one would get none either."""
 
 
-def keep(store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None) -> Ended:
+def keep(
+    store: Store,
+    run: str,
+    options: Options | None = None,
+    tell: Tell = lambda event: None,
+    *,
+    after: int | None = None,
+    stop: StopAsked | None = None,
+) -> Ended:
     """Keep a run until it ends, waits for a person, or is stopped by Ctrl-C (the gesture in hand is finished first).
 
     Args:
@@ -57,6 +68,8 @@ def keep(store: Store, run: str, options: Options | None = None, tell: Tell = la
         run: its id.
         options: see `Options`.
         tell: called with each event, from the keeper's thread.
+        after: take it over only if that attempt is still the last.
+        stop: asks it to stop from another thread.
 
     Raises:
         UnknownName: no such run.
@@ -69,7 +82,7 @@ def keep(store: Store, run: str, options: Options | None = None, tell: Tell = la
         raise Misuse(f"Run {run} was opened by other code: open it there again, with its key, and it goes on.")
     check_attended(options or Options())
     with Announcer(store, run, options or Options(), tell) as announcer:
-        keeper = _Keeper(store, run, options or Options(), announcer.tell)
+        keeper = _Keeper(store, run, options or Options(), announcer.tell, after, stop or StopAsked())
         if not _loop_runs_here():
             return asyncio.run(keeper.keep())
         with ThreadPoolExecutor(1, thread_name_prefix="keeper") as thread:  # a notebook, or Playwright's sync API
@@ -87,8 +100,10 @@ def look(store: Store, run: str, options: Options | None = None, tell: Tell = la
 class _Keeper:
     """One run being kept."""
 
-    def __init__(self, store: Store, run: str, options: Options, tell: Tell) -> None:
-        self._store, self._run, self._options = store, run, options
+    def __init__(  # noqa: PLR0917  # what `keep` was given
+        self, store: Store, run: str, options: Options, tell: Tell, after: int | None, stop: StopAsked
+    ) -> None:
+        self._store, self._run, self._options, self._after, self._stop = store, run, options, after, stop
         self._tell_out: Tell = lambda event: tell(store.database.scrubber.facts(event))
         self._secrets = vault.gather(store, run)
         self._kill_at = options.kill_at
@@ -99,16 +114,21 @@ class _Keeper:
         self._stopping = asyncio.Event()
         self._pausing = False  # a person is asked whether the next gesture is to be made
         self._browserless = 0  # attempts in a row that got no browser
+        self._mark = "taken over"  # how far it has come
         self._trouble = ""  # the last that a worker said of why it could not go on
         self._leasing = asyncio.Lock()
 
     async def keep(self) -> Ended:
         previous = await asyncio.to_thread(last_attempt, self._store, self._run)
+        if self._after is not None and (previous.number if previous else 0) != self._after:
+            raise InOtherHands(f"Run {self._run} was taken over meanwhile. Nothing was done.")
         self._beaten = time.monotonic()
-        self._lease = await asyncio.to_thread(take_over, self._store, self._run, previous)
+        how = {"of_queue": self._options.queued, "only_look": self._options.only_look}
+        self._lease = await asyncio.to_thread(partial(take_over, self._store, self._run, previous, **how))
         try:
-            with interrupts(self._asked_to_stop):
+            with interrupts(self._asked_to_stop), self._stop.heard_by(self._asked_to_stop):
                 await self._hold_and_work(previous)
+            await asyncio.to_thread(self._attest)
         finally:
             await asyncio.to_thread(self._store.leases.end_attempt, self._lease, "its keeper has ended")
         return await asyncio.to_thread(self._ended)
@@ -135,33 +155,34 @@ class _Keeper:
     # taking over
 
     async def _first_browser(self, previous: AttemptRow | None) -> None:
-        """Take the browser of a dead keeper over if it still lives, so that its page can be read; end all others.
-
-        If the old worker still lives, its browser is ended before it: a paused request would be let go by its death
-        (measured).
-        """
-        earlier = await asyncio.to_thread(self._store.leases.attempts, self._run)
-        here = [row for row in earlier if row.host == socket.gethostname() and row.number < self._lease.attempt]
-        for row in here:
-            chromium = Chromium.found(row.browser) if row.browser else None
+        """Take the browser of a dead keeper over if it still lives, so that its page can be read; end all others."""
+        for row in await asyncio.to_thread(self._earlier):
             last = previous is not None and row.number == previous.number
             adopt = last and row.ended is None
-            if previous is not None and not last and row.browser == previous.browser:
-                chromium = None  # the last attempt went on with the same one
-            if chromium is not None and (not adopt or lives(row.worker) or not chromium.alive()):
-                await asyncio.to_thread(chromium.discard)
-            await asyncio.to_thread(end_process, row.worker)
-            await asyncio.to_thread(end_process, row.driver)
-            if chromium is not None and chromium.alive():
-                await self._holding.adopt(row.browser or "")
+            still_used = previous is not None and not last and row.browser == previous.browser
+            await asyncio.to_thread(partial(end_remains, row, leave_browser=adopt or still_used))
+            if adopt and row.browser is not None:
+                if Chromium.found(row.browser).alive():
+                    await self._holding.adopt(row.browser)
+                else:
+                    await asyncio.to_thread(end_remains, row)
             if row.ended is None:
                 old = Lease(self._run, row.number, "")
                 await asyncio.to_thread(self._store.leases.end_attempt, old, "its keeper died")
 
+    def _earlier(self) -> list[AttemptRow]:
+        """The earlier attempts of this host; nothing is known here of the processes of another."""
+        rows = self._store.leases.attempts(self._run)
+        return [row for row in rows if row.host == self._store.host and row.number < self._lease.attempt]
+
+    def _attest(self) -> None:
+        """At its end all that it and earlier keepers here have started was seen dead: other hosts may rely on it."""
+        numbers = [*(row.number for row in self._earlier()), self._lease.attempt]
+        self._store.deaths.attest(self._run, numbers, own_process())
+
     # attempts
 
     async def _attempts(self) -> None:
-        deaths = 0
         while True:
             how, dead = await self._attempt(), self._lease
             run = await asyncio.to_thread(self._store.leases.run, self._run)
@@ -170,8 +191,7 @@ class _Keeper:
                     how = f"its run was handed back before its worker ended ({how})"
                 await asyncio.to_thread(self._store.leases.end_attempt, dead, how)
                 return
-            deaths += 1
-            if hopeless := await self._hopeless(how, deaths):
+            if hopeless := await self._hopeless(how, run):
                 await asyncio.to_thread(self._give_up, hopeless)
                 return
             self._say("worker_died", f"The worker died ({how}). Another one looks what its last gesture did.")
@@ -190,7 +210,9 @@ class _Keeper:
         await self._say_to_worker({"work": self._order()})
         if self._stopping.is_set():
             await self._say_to_worker({"stop": True})
-        watch = asyncio.create_task(self._watch(reader))
+        memory = self._options.memory_mb
+        overseer = Overseer(worker.process or _NOBODY, lambda: self._holding.chromium, self._say, memory)
+        watch = asyncio.create_task(overseer.oversee(reader))
         try:
             await self._serve(reader)
         finally:
@@ -200,13 +222,14 @@ class _Keeper:
             self._writer.close()
             self._writer = None
             await self._holding.dismiss_dialogs()
-        return how
+        return f"{how}: {overseer.because}" if overseer.because else how
 
     def _order(self) -> Message:
         options = TypeAdapter(Options).dump_python(replace(self._options, kill_at=None), mode="json")
         options["kill_at"] = str(self._kill_at) if self._kill_at else None
         order = {"store": str(self._store.path), "lease": asdict(self._lease), "options": options}
-        return {**order, "secrets": self._secrets}
+        shared = {"times": asdict(self._store.times), "host": self._store.host}
+        return {**order, **shared, "secrets": self._secrets}
 
     async def _serve(self, reader: asyncio.StreamReader) -> None:
         """Answer the worker until its line ends."""
@@ -276,11 +299,12 @@ class _Keeper:
             raise Superseded(self._run, self._lease.attempt)
         if processes.stopped(self._worker):
             raise MachineTrouble("the worker is stopped (SIGSTOP)")
-        if time.monotonic() - self._beaten > LEASE_SECONDS - RELEASE_SECONDS:
+        if time.monotonic() - self._beaten > self._store.times.lease - self._store.times.release:
             raise MachineTrouble("the lease was not renewed in time")
         await asyncio.to_thread(self._store.journal.release, self._lease, gesture, method, address)
 
     async def _reach(self, point: Point, gesture: str) -> None:
+        self._mark = f"{point}: gesture {gesture}"
         if self._kill_at is None or self._kill_at.point is not point:
             return
         made = await asyncio.to_thread(self._store.journal.gestures, self._run)
@@ -295,30 +319,15 @@ class _Keeper:
             worker, driver, browser = self._worker, self._driver, self._holding.chromium
             await asyncio.to_thread(strike, at.victim, worker=worker, driver=driver, browser=browser)
 
-    async def _watch(self, reader: asyncio.StreamReader) -> None:
-        """See the worker dead even if something else holds its line; end it if it has been stopped for too long."""
-        stopped_since: float | None = None
-        while self._worker is not None:
-            await asyncio.sleep(WATCH_SECONDS)
-            if not processes.alive(self._worker):
-                await asyncio.sleep(WATCH_SECONDS)  # what it said last is read first; then this is over by itself
-                reader.feed_eof()
-                return
-            now = time.monotonic()
-            stopped_since = (stopped_since or now) if processes.stopped(self._worker) else None
-            if stopped_since is not None and now - stopped_since > STOPPED_SECONDS:
-                self._say("worker_stopped", "The worker is stopped and does not go on; it is ended.")
-                await asyncio.to_thread(processes.end, [self._worker])
-
     # the rest
 
     async def _beat(self) -> None:
         while True:
-            await asyncio.sleep(BEAT_SECONDS)
+            await asyncio.sleep(self._store.times.beat)
             try:
                 async with self._leasing:
                     now = time.monotonic()
-                    await asyncio.to_thread(self._store.leases.beat, self._lease)
+                    await asyncio.to_thread(self._store.leases.beat, self._lease, self._mark)
                     self._beaten = now
             except StoreUnusable as unusable:  # the lease runs on; without a beat in time nothing more is made
                 self._say("store", str(unusable))
@@ -348,12 +357,13 @@ class _Keeper:
     def _heard(self, facts: Message) -> None:
         if facts.get("kind") == "trouble":
             self._trouble = facts["words"]
+        self._mark = progress_mark(facts["kind"], facts["words"], facts.get("details", {})) or self._mark
         self._tell_out(Event(facts["kind"], facts["words"], self._run, self._lease.attempt, facts.get("details", {})))
 
     def _say(self, kind: str, words: str, **details: Any) -> None:
         self._tell_out(Event(kind, words, self._run, self._lease.attempt, details))
 
-    async def _hopeless(self, how: str, deaths: int) -> str:
+    async def _hopeless(self, how: str, run: RunRow) -> str:
         """Why another attempt would be in vain, or isn't wanted; empty if there is to be one."""
         if self._stopping.is_set():
             return "ended by Ctrl-C; a resume looks first"
@@ -362,18 +372,16 @@ class _Keeper:
             return f"Run {self._run} got no browser, {self._browserless} times in a row: {because}"
         if not await driver_answers(self._playwright):
             return f"The Playwright driver of run {self._run}'s keeper has died: without it no gesture can be guarded."
-        if deaths >= self._options.attempts:
+        if used_up(run, self._options):
             return f"The worker of run {self._run} has died {self._lease.attempt} times ({because} the last time)."
         return ""
 
     def _give_up(self, words: str) -> None:
         if self._stopping.is_set():
-            self._store.leases.end(self._lease, RunState.STOPPED, ended_by=words)
+            state = RunState.READY if self._options.queued else RunState.STOPPED
+            self._store.leases.end(self._lease, state, ended_by=words)
             return
-        find_out = "See `browser-agent doctor`" if self._browserless else "Find out why"
-        safe = f"{find_out}, then: browser-agent resume {self._run}. It begins by looking."
-        self._store.inbox.ask(self._lease, Asked(QuestionKind.ATTEMPTS, words, safe_step=safe))
-        self._store.leases.end(self._lease, RunState.NEEDS_ATTENTION, ended_by=words)
+        ask_a_person(self._store, self._lease, words, _DOCTOR if self._browserless else "Find out why")
 
     def _ended(self) -> Ended:
         run = self._store.leases.run(self._run)

@@ -14,10 +14,6 @@ from browser_agent.appearance import AS_IT_IS, Appearance
 from browser_agent.errors import Misuse
 from browser_agent.states import Point, RunState, Victim
 
-BEAT_SECONDS = 5.0
-"""How often whoever keeps a run renews its lease."""
-
-
 OPEN_TASK = "(open run)"
 """Stands for the task's file and name of a run whose task is somebody else's code."""
 
@@ -70,6 +66,8 @@ class Options:
         look_seconds: the longest that one look at one page may take.
         approval_seconds: how long an approval may be used after it was given, if its task does not say so itself.
         on_question: the command, word by word, or the one address that is told of each question; empty = nobody is.
+        queued: a worker process keeps it: asked to stop, it gives the run back to the queue.
+        memory_mb: a worker and its browser that use more together are ended, and followed by others; None = any.
     """
 
     headed: bool = False
@@ -88,6 +86,8 @@ class Options:
     look_seconds: float = 8.0
     approval_seconds: float = 24 * 3600.0
     on_question: tuple[str, ...] = ()
+    queued: bool = False
+    memory_mb: float | None = None
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,15 @@ class Event:
 
 
 Tell = Callable[[Event], None]
+
+_NO_PROGRESS = frozenset({"trouble", "raised", "stopped"})
+
+
+def progress_mark(kind: str, words: str, details: Mapping[str, Any]) -> str | None:
+    """How far a worker has come, by what it tells, such as "step 12: post_invoice(S-7)"; None if it tells of none."""
+    if kind in _NO_PROGRESS:
+        return None
+    return f"step {details['seq']}: {words}" if "seq" in details else f"{kind.replace('_', ' ')}: {words}"
 
 
 @dataclass(frozen=True)

@@ -34,11 +34,9 @@ from browser_agent.recovery import Recovery, by_person, last_confirmed, wire_wor
 from browser_agent.rules import never_sent, nothing_left, rejection, was_performed, was_refused
 from browser_agent.signing_in import check_baseline
 from browser_agent.states import GestureState, Point, QuestionKind
-from browser_agent.store import MARGIN_SECONDS, Asked, Intent
+from browser_agent.store import Asked, Intent
 from observers import Observation, Site, already_there, new_matches
 
-INPUT_SECONDS = MARGIN_SECONDS - 2.0
-"""The longest that an input call may take: it ends before the lease can (the driver waits on its own: measured)."""
 HARDLY = 0.005
 """Of a picture: a smaller change is what a button looks like under the mouse."""
 SETTLE_SECONDS = 0.4
@@ -205,7 +203,8 @@ class Making:
         attempt.tell("dispatching", gesture.intent, gesture=row.id)
         log = None
         try:
-            gesture.make(min(patience, INPUT_SECONDS) * 1000)
+            # It ends before the lease can: the driver waits on its own (measured).
+            gesture.make(min(patience, self.attempt.store.times.input) * 1000)
         except Refused as refused:  # by the kind itself, before it touched the page
             return self._refuse(row, refused.args[0])
         except Error as error:

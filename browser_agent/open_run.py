@@ -30,7 +30,7 @@ from browser_agent.claiming import last_attempt, take_over
 from browser_agent.errors import Fact, Misuse, Stop, StoreUnusable, Superseded
 from browser_agent.executor import Run, state_after
 from browser_agent.gestures import Gesture
-from browser_agent.keeping import BEAT_SECONDS, OPEN_TASK, Event, Options, Tell
+from browser_agent.keeping import OPEN_TASK, Event, Options, Tell
 from browser_agent.settings import link_evidence, load, store_path
 from browser_agent.states import Point, RunState
 from browser_agent.steps import Step, StepCall, step
@@ -215,7 +215,7 @@ def open_run(  # each is optional and has its own name
     link_evidence(path, using)
     kept = options or using.options()
     frozen = _frozen(known, addresses or {})
-    with Store(path) as opened:
+    with Store(path, host=using.host) as opened:
         row = opened.leases.submit(
             task_file=OPEN_TASK, task_name=OPEN_TASK, arguments="{}", sites=frozen, key=key, by=own_user()
         )
@@ -279,7 +279,7 @@ def _beating(store: Store, lease: Lease) -> Iterator[None]:
     over = threading.Event()
 
     def beat() -> None:
-        while not over.wait(BEAT_SECONDS):
+        while not over.wait(store.times.beat):
             try:
                 store.leases.beat(lease)
             except StoreUnusable:

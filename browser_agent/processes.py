@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -35,6 +36,18 @@ class ProcessId:
 
     pid: int
     started: float
+
+
+HOST_VARIABLE = "BROWSER_AGENT_HOST"
+
+
+def own_host() -> str:
+    """What this host is called: by the environment, else by the machine itself.
+
+    Only processes of one name are judged by their pid. A container whose name is another one at each start needs one
+    that stays, and two machines must never share one.
+    """
+    return os.environ.get(HOST_VARIABLE) or socket.gethostname()
 
 
 def own_id() -> ProcessId:
@@ -68,6 +81,20 @@ def tree(process: ProcessId) -> frozenset[ProcessId]:
     """The living of: the process, all its descendants, and all of the process group that it leads (or led)."""
     pids = {process.pid, *_descendants(process), *_group(process)} if alive(process) else _group(process)
     return frozenset(found for pid in pids if (found := identify(pid)) is not None)
+
+
+def memory_mb(roots: Iterable[ProcessId]) -> float:
+    """How much memory whole trees use together, in MB; what processes share counts in parts, where the system tells."""
+    found = {each for root in roots for each in tree(root)}
+    return sum(_memory_of(each.pid) for each in found) / 1e6
+
+
+def _memory_of(pid: int) -> int:
+    try:
+        told = psutil.Process(pid).memory_full_info()
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return 0
+    return int(getattr(told, "pss", 0) or told.rss)
 
 
 def end(

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import DateTime, Dialect, LargeBinary, String, TypeDecorator, UniqueConstraint
+from sqlalchemy import DateTime, Dialect, Index, LargeBinary, String, TypeDecorator, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from browser_agent.states import Answer, GestureState, QuestionKind, QuestionState, RunState, StepState
@@ -77,6 +77,7 @@ class RunRow(SQLModel, table=True):
     """One execution of a task with its arguments; the lease on it is part of the row."""
 
     __tablename__ = "run"
+    __table_args__ = (Index("ix_run_queue", "queued", "state"),)
 
     id: str = Field(primary_key=True)
     key: str | None = Field(default=None, unique=True)  # the caller's own name for the work
@@ -93,6 +94,12 @@ class RunRow(SQLModel, table=True):
     ended_by: str | None = _said(default=None)  # in words: why the run stands where it stands
     created: datetime = _time()
     updated: datetime = _time()
+    queued: bool = False  # any worker process may take it
+    not_before: datetime | None = _time(default=None)  # by the database's clock; no worker takes it earlier
+    budget: int | None = None  # so many attempts in a row may die; None = as its keeper's options say
+    deaths: int = 0  # attempts in a row that died without anything finished in between
+    looks: int = 0  # how often its open question was looked at since it waits
+    look_after: datetime | None = _time(default=None)  # by the database's clock: the next look is due then
 
 
 class AttemptRow(SQLModel, table=True):
@@ -114,6 +121,25 @@ class AttemptRow(SQLModel, table=True):
     began: datetime = _time()
     ended: datetime | None = _time(default=None)
     how: str | None = _said(default=None)  # how it ended, in words
+    beaten: datetime | None = _time(default=None)  # by the database's clock, as are the next two: the last heartbeat
+    progress: str | None = _said(default=None)  # the last progress mark that came with one
+    progressed: datetime | None = _time(default=None)  # when that mark came first
+    attested: datetime | None = _time(default=None)  # its worker, driver and browser were seen dead by then
+    attested_by: str | None = None  # JSON: the host and the process that saw it
+
+
+class KeeperRow(SQLModel, table=True):
+    """A worker process: the keeper of several runs at once. Its times are the database's."""
+
+    __tablename__ = "keeper"
+
+    id: str = Field(primary_key=True)
+    host: str = Field(index=True)
+    process: str  # JSON of a process: pid and start time, as in the rows of its attempts
+    concurrency: int
+    began: datetime = _time()
+    beaten: datetime = _time()
+    ended: datetime | None = _time(default=None)
 
 
 class StepRow(SQLModel, table=True):

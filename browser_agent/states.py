@@ -10,7 +10,9 @@ world, and only a verdict (observers that looked) or a named person moves it on:
     asked -> happened | not_happened | abandoned
 
 Final states are final: a later fact is a new row. A run that `raised` is not final: a person may mend the task and
-resume it. An arrow that is not in a table raises `NotAllowed` and changes nothing.
+resume it. A run is `ready` when whoever had it gave it back to the queue: a worker process that was drained (nobody
+stopped the run itself, so it isn't `stopped`, and it isn't `new` any more), or a person. An arrow that is not in a
+table raises `NotAllowed` and changes nothing.
 
 Knows nothing of databases, browsers or pictures.
 """
@@ -29,6 +31,7 @@ class RunState(StrEnum):
 
     NEW = "new"
     RUNNING = "running"
+    READY = "ready"  # begun, in nobody's hands, and any worker process may go on at once
     WAITING = "waiting"  # a question must be answered
     STOPPED = "stopped"  # a person stopped it between two steps
     RAISED = "raised"  # the script raised; it may be mended and resumed
@@ -125,8 +128,9 @@ _R, _G, _Q, _S = RunState, GestureState, QuestionState, StepState
 RUN_ARROWS: Arrows[RunState] = {
     _R.NEW: frozenset({_R.RUNNING, _R.ABANDONED}),
     _R.RUNNING: frozenset(
-        {_R.RUNNING, _R.WAITING, _R.STOPPED, _R.RAISED, _R.NEEDS_ATTENTION, _R.FINISHED, _R.ABANDONED}
+        {_R.RUNNING, _R.READY, _R.WAITING, _R.STOPPED, _R.RAISED, _R.NEEDS_ATTENTION, _R.FINISHED, _R.ABANDONED}
     ),
+    _R.READY: frozenset({_R.RUNNING, _R.ABANDONED}),
     _R.WAITING: frozenset({_R.RUNNING, _R.ABANDONED}),
     _R.STOPPED: frozenset({_R.RUNNING, _R.ABANDONED}),
     _R.RAISED: frozenset({_R.RUNNING, _R.ABANDONED}),

@@ -17,6 +17,7 @@ import platform
 import sys
 import traceback
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from datetime import datetime, timedelta
 from functools import cached_property
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -34,6 +35,7 @@ from browser_agent.signatures import checked_signature, place, resolved
 if TYPE_CHECKING:
     from browser_agent.executor import Run
     from browser_agent.keeping import Ended, Options
+    from browser_agent.store import Store
     from observers import Site
 
 P = ParamSpec("P")
@@ -69,26 +71,34 @@ class Task(Generic[P, R]):
             if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
                 raise WrongTask(f"{self} can't take {parameter}: every argument needs a name.")
 
-    def submit(self, *, store: Path | str | None = None, key: str | None = None, **arguments: Any) -> str:
-        """Write a run of this task down, to be kept later; its id.
+    def submit(
+        self,
+        *,
+        store: Path | str | None = None,
+        key: str | None = None,
+        not_before: datetime | timedelta | None = None,
+        attempts: int | None = None,
+        **arguments: Any,
+    ) -> str:
+        """Write a run of this task down for a worker process (`browser-agent worker`); its id.
 
         Args:
             store: the store's file; the default store if not given.
             key: your own name for the work; the same key is the same run.
+            not_before: no worker takes it earlier: a time with its zone, or so long from now.
+            attempts: how many attempts in a row may die before a person is asked; as the worker is set by default.
             arguments: the task's arguments.
 
         Raises:
             WrongArguments: all that do not fit, together.
+            SecretMissing: a worker could not have one of its secrets.
             StoreUnusable: see `Store`.
         """
-        from browser_agent import settings, starting
-        from browser_agent.store import Store
+        from browser_agent import starting
 
-        using = settings.load()
-        path = settings.store_path(_path(store), using)
-        settings.link_evidence(path, using)
-        with Store(path) as opened:
-            return starting.submit(opened, self, arguments, key).id
+        with _opened(store) as opened:
+            queue = starting.ForWorkers(not_before, attempts)
+            return starting.submit(opened, self, arguments, key, queue).id
 
     def run(
         self,
@@ -111,13 +121,11 @@ class Task(Generic[P, R]):
             WrongArguments, StoreUnusable: nothing was started.
             InOtherHands: a living process keeps the run of that key.
         """
-        from browser_agent import keeper, settings
-        from browser_agent.store import Store
+        from browser_agent import keeper, settings, starting
 
-        run = self.submit(store=store, key=key, **arguments)
-        using = settings.load()
-        with Store(settings.store_path(_path(store), using)) as opened:
-            return keeper.keep(opened, run, options or using.options())
+        with _opened(store) as opened:
+            run = starting.submit(opened, self, arguments, key).id
+            return keeper.keep(opened, run, options or settings.load().options())
 
     def __str__(self) -> str:
         return f"The task {self.name} ({self.where})"
@@ -142,8 +150,14 @@ class Task(Generic[P, R]):
             raise WrongTask(f"{self}: {what} can't be stored: {error.message.splitlines()[0]}") from error
 
 
-def _path(store: Path | str | None) -> Path | None:
-    return None if store is None else Path(store)
+def _opened(store: Path | str | None) -> Store:
+    from browser_agent import settings
+    from browser_agent.store import Store
+
+    using = settings.load()
+    path = settings.store_path(None if store is None else Path(store), using)
+    settings.link_evidence(path, using)
+    return Store(path, host=using.host)
 
 
 def _by_name(task_name: str, sites: Sequence[Site]) -> dict[str, Site]:

@@ -8,7 +8,7 @@ with another value than it was started with, where that can be known (there is a
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from browser_agent.errors import Misuse
 from browser_agent.scrubbing import Scrubber
@@ -69,6 +69,25 @@ def _again(run: str, name: str, keyed: str | None) -> str:
             f"{name} does not hold the value any more that run {run} was started with. Nothing was done."
         )
     return secret.reveal()
+
+
+def refuse_unreadable(store: Store, names: Iterable[str]) -> None:
+    """Refuse secrets that a worker process, which is not this one, could not have.
+
+    Args:
+        store: where the run will be written: with a key the values travel with it, sealed.
+        names: the secrets.
+
+    Raises:
+        SecretMissing: one was typed in, given by a program, or lies in a file that is named by a relative path.
+    """
+    for name in () if store.checkpoints.sealed else names:
+        if not name.startswith("env:") and not name.startswith(("@/", "@~")):
+            raise SecretMissing(
+                f"A worker could not have the secret {name}: it reads env:NAME in its own environment, or a file by "
+                "its full path (@/...). Or make a key (browser-agent key), and the value travels with the run, sealed. "
+                "Nothing was written."
+            )
 
 
 def refuse_in_the_clear(*texts: str) -> None:

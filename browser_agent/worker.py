@@ -39,7 +39,7 @@ from browser_agent.processes import ProcessId
 from browser_agent.records import RunRow
 from browser_agent.reversing import load
 from browser_agent.states import RunState
-from browser_agent.store import Lease, Store
+from browser_agent.store import Lease, Store, Times
 from browser_agent.tasks import Task, load_arguments, package_versions, source_hash
 
 TROUBLE_CODE = 71
@@ -57,7 +57,7 @@ def main(descriptor: int) -> int:
     order = _order(line)
     lease = Lease(**order["lease"])
     channel = Channel(line)
-    with Store(Path(order["store"])) as store:
+    with Store(Path(order["store"]), times=Times(**order["times"]), host=order["host"]) as store:
         sys.excepthook = lambda kind, error, trace: print(store.database.scrubber.trace(error), file=sys.stderr, end="")
         try:
             _attempt(store, lease, channel, _options(order["options"]), order["secrets"])
@@ -84,7 +84,8 @@ def _attempt(store: Store, lease: Lease, channel: Channel, options: Options, sec
         attempt = KeptAttempt(store, lease, channel, playwright, task.sites, options)
         channel.ended = attempt.keeper_gone
         attempt.driver = driver
-        attempt.here = all(row.host == socket.gethostname() for row in store.leases.attempts(lease.run))
+        rows = store.leases.attempts(lease.run)
+        attempt.here = all(row.host == store.host or row.attested is not None for row in rows)
         try:
             _end(attempt, task, Run(attempt), arguments)
         except KeeperGone:
@@ -138,8 +139,11 @@ def _stopped(attempt: Attempt, stop: Stop) -> None:
     state = state_after(stop)
     if state is None:
         raise stop
+    said = str(stop)
+    if state is RunState.STOPPED and attempt.options.queued:  # its keeper was asked to, not the run
+        state, said = RunState.READY, f"given back to the queue by its worker process: {said}"
     if attempt.store.leases.run(attempt.lease.run).state is RunState.RUNNING:
-        attempt.store.leases.end(attempt.lease, state, ended_by=str(stop))
+        attempt.store.leases.end(attempt.lease, state, ended_by=said)
     attempt.tell("stopped", str(stop))
 
 

@@ -24,7 +24,7 @@ from browser_agent.starting import submit
 from browser_agent.states import Answer, Victim
 from browser_agent.store import Said, Store
 from browser_agent.striking import strike
-from browser_agent.tasks import load_task
+from browser_agent.tasks import Task, load_task
 from browser_agent.testing.road.proxy import FaultProxy
 from browser_agent.testing.sites.bank import Bank
 from browser_agent.testing.sites.books import Books
@@ -89,11 +89,15 @@ class World:
 
     def submit(self, name: str, file: str | Path = "posting.py", till: str = "", **arguments: Any) -> str:
         """Write a run down; its id. `till` = where a till of the test's own is."""
+        return submit(self.store, self.bound(name, file, till), arguments).id
+
+    def bound(self, name: str, file: str | Path, till: str = "") -> Task[..., Any]:
+        """A task whose sites are those of this world."""
         sys.modules.pop(Path(file).stem, None)  # a file that was edited is read again, as in a new process
         task = load_task(f"{TASKS / file}:{name}")
         for name_of, site in task.sites.items():
             site.bind(till or self.road(name_of).url)
-        return submit(self.store, task, arguments).id
+        return task
 
     def keep(self, run: str, kill: str | None = None, *, tell: Tell | None = None, **options: Any) -> Ended:
         """Keep a run to its end, in a thread, since this one may have Playwright's loop in it."""

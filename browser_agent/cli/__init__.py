@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from browser_agent.cli import answering, configuring, reading, reversing, running, signing, trying
+from browser_agent.cli import answering, configuring, queueing, reading, reversing, running, signing, trying
 from browser_agent.cli.exits import WORDS, Exit
 from browser_agent.cli.opening import told
 from browser_agent.scrubbing import Scrubber
@@ -47,6 +47,7 @@ def _browser_agent(
 
 _COMMANDS: tuple[Callable[..., Exit], ...] = (
     *(running.run, running.resume),
+    *(queueing.submit, queueing.worker, queueing.watch, queueing.workers),
     *(reading.runs, reading.show, reading.inbox),
     *(answering.answer, answering.approve, answering.refuse),
     reversing.reverse,

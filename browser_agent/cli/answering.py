@@ -73,6 +73,8 @@ def answer(
 ) -> Exit:
     """Answer a question by your name: it LOOKS once more, takes your answer, and goes on with the run.
 
+    A run that was submitted for workers is left to them.
+
     If the look settles the question by itself, no answer is taken. `not-happened` lets the run make the gesture as a
     new one.
 
@@ -145,7 +147,8 @@ def _answer(desk: Desk, name: str, said: Said, *, resume: bool) -> Exit:
         words = f"One more look has settled it: {question.reason or 'the question is closed'}. No answer was taken."
         desk.screen.say(words, "green")
     given_up = said.answer is Answer.ABANDON
-    ended = _resume(desk, question, options) if resume and not given_up else None
+    for_workers = desk.store.leases.run(question.run_id).queued
+    ended = _resume(desk, question, options) if resume and not given_up and not for_workers else None
     desk.screen.document(
         {
             "question": asking.document(question, desk.more),
@@ -177,6 +180,8 @@ def _close(desk: Desk, question: QuestionRow, ended: Ended | None, *, given_up: 
     if ended is not None:
         close(desk, ended)
         return exit_of(ended.state)
-    if not given_up:
+    if not given_up and desk.store.leases.run(question.run_id).queued:
+        desk.screen.say("A worker goes on with the run.", "cyan")
+    elif not given_up:
         desk.screen.say(f"The run goes on with: browser-agent resume {question.run_id} {desk.more}".strip(), "cyan")
     return Exit.FINISHED

@@ -58,6 +58,8 @@ def keeper_is_dead(run: RunRow, more: str = "") -> str:
     """What there is to do about a run that says it is running while nothing keeps it."""
     if run.task_file == OPEN_TASK:
         return "its process is dead; open it there again, with its key, and it goes on: it begins by looking"
+    if run.queued:
+        return "its keeper is dead; the next `browser-agent worker` goes on: it begins by looking"
     command = f"browser-agent resume {run.id} {more}".strip()
     return f"its keeper is dead; `{command}` goes on: it begins by looking"
 

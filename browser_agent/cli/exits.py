@@ -41,7 +41,7 @@ def exit_of(state: RunState) -> Exit:
             return Exit.RAISED
         case RunState.WAITING:
             return Exit.WAITS
-        case RunState.STOPPED | RunState.ABANDONED:
+        case RunState.STOPPED | RunState.READY | RunState.ABANDONED:
             return Exit.STOPPED
         case RunState.NEEDS_ATTENTION | RunState.NEW | RunState.RUNNING:
             return Exit.NEEDS_ATTENTION

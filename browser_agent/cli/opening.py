@@ -95,7 +95,7 @@ def open_desk(store: Path | None, as_json: bool, *, new: bool = False, using: se
     more = store_option(path, settings.store_path(None, settings.load()).expanduser().absolute())
     settings.link_evidence(path, found)
     start_log(found.log_level, found.log_file, as_json=found.log_format == "json")
-    return Desk(Store(path), Screen(as_json), found, more)
+    return Desk(Store(path, host=found.host), Screen(as_json), found, more)
 
 
 def told(command: Callable[P, Exit]) -> Callable[P, None]:

@@ -15,7 +15,7 @@ from browser_agent.cli.opening import AsJson, Desk, RunId, StorePath, open_desk
 from browser_agent.cli.plain import loaded, one_line, values_in_words
 from browser_agent.errors import Misuse
 from browser_agent.records import GestureRow, QuestionRow, RunRow, StepRow
-from browser_agent.states import GestureState, QuestionState
+from browser_agent.states import GestureState, QuestionState, RunState
 from browser_agent.store.checkpoints import PAGE
 from browser_agent.telling import checkpoints_in_words
 from browser_agent.wire import restarts_in_words
@@ -39,7 +39,9 @@ def runs(
     rows = desk.store.leases.runs()
     shown = rows if every or as_json else rows[:MOST_RUNS]
     lives = {row.id: keeper_lives(desk.store, row) for row in shown}
-    desk.screen.table(_table(shown))
+    desk.screen.table(_table(shown, lives))
+    for row in (row for row in shown if row.state is RunState.NEW and row.not_before is not None):
+        desk.screen.say(f"{row.id}: no worker takes it before {row.not_before:%Y-%m-%d %H:%M:%S} UTC", "dim")
     for row in (row for row in shown if lives[row.id] is False):
         desk.screen.say(f"{row.id}: {asking.keeper_is_dead(row, desk.more)}", "yellow")
     if len(shown) < len(rows):
@@ -48,16 +50,29 @@ def runs(
     return Exit.FINISHED
 
 
-def _table(rows: list[RunRow]) -> Table:
+def _table(rows: list[RunRow], lives: dict[str, bool | None]) -> Table:
     """The runs on 80 columns; an id is never cut."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name, whole in _COLUMNS.items():
         table.add_column(name, no_wrap=whole, overflow="fold")
     for row in rows:
-        state = row.state.replace("_", " ")
-        cells = (row.id, row.task_name, state, str(row.attempt), f"{row.created:%Y-%m-%d %H:%M}", row.key or "")
+        cells = (
+            row.id,
+            row.task_name,
+            _state(row, lives[row.id]),
+            str(row.attempt),
+            f"{row.created:%Y-%m-%d %H:%M}",
+            row.key or "",
+        )
         table.add_row(*(one_line(cell) for cell in cells))
     return table
+
+
+def _state(row: RunRow, alive: bool | None) -> str:
+    """Where a run stands, for people: what waits for a worker, and what nobody keeps any more."""
+    if alive is False:
+        return "interrupted"
+    return "queued" if row.queued and row.state is RunState.NEW else row.state.replace("_", " ")
 
 
 def show(

@@ -8,12 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from browser_agent.attending import check_attended
+from browser_agent.attending import check_attended, own_user
+from browser_agent.claiming import give_to_queue
 from browser_agent.cli import asking, plain
 from browser_agent.cli.exits import Exit, exit_of
 from browser_agent.cli.opening import AsJson, Desk, RunId, Set, StorePath, named_values, open_desk, resolved
 from browser_agent.errors import InOtherHands, Misuse
-from browser_agent.keeping import Ended, KillAt, Options
+from browser_agent.keeping import OPEN_TASK, Ended, KillAt, Options
 from browser_agent.records import QuestionRow, RunRow
 from browser_agent.settings import Settings
 from browser_agent.starting import submit
@@ -57,6 +58,19 @@ LogFile = Annotated[
     Path | None,
     typer.Option("--log-file", help="Where log lines go; standard error by default. `--set log_format=json` for JSON."),
 ]
+File = Annotated[str, typer.Argument(metavar="FILE[:TASK]", help="The task's file, and its name if there are several.")]
+Arguments = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="name=value ...", help="The task's arguments; a secret by its source: env:NAME, @FILE or prompt."
+    ),
+]
+SiteUrl = Annotated[list[str] | None, typer.Option("--site", metavar="NAME=URL", help="Where a site is.")]
+Account = Annotated[list[str] | None, typer.Option("--account", metavar="NAME=WHO", help="Who we are there.")]
+Key = Annotated[
+    str | None,
+    typer.Option("--key", help="Your own name for this work: the same key is the same run, never a new one."),
+]
 KillAtText = Annotated[
     str | None,
     typer.Option(
@@ -69,20 +83,11 @@ KillAtText = Annotated[
 
 
 def run(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE[:TASK]", help="The task's file, and its name if there are several.")
-    ],
-    arguments: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="name=value ...", help="The task's arguments; a secret by its source: env:NAME, @FILE or prompt."
-        ),
-    ] = None,
+    file: File,
+    arguments: Arguments = None,
     *,
-    site: Annotated[list[str] | None, typer.Option("--site", metavar="NAME=URL", help="Where a site is.")] = None,
-    account: Annotated[
-        list[str] | None, typer.Option("--account", metavar="NAME=WHO", help="Who we are there.")
-    ] = None,
+    site: SiteUrl = None,
+    account: Account = None,
     headed: Headed = None,
     slow_mo: SlowMo = None,
     pause_before_gesture: Pause = False,
@@ -92,10 +97,7 @@ def run(
     log_level: LogLevel = None,
     log_file: LogFile = None,
     given: Set = None,
-    key: Annotated[
-        str | None,
-        typer.Option("--key", help="Your own name for this work: the same key is the same run, never a new one."),
-    ] = None,
+    key: Key = None,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
@@ -125,6 +127,9 @@ def resume(
     keep_looking: KeepLooking = None,
     netlog: Netlog = None,
     kill_at: KillAtText = None,
+    queue: Annotated[
+        bool, typer.Option("--queue", metavar="", help="Not here: a worker (`browser-agent worker`) goes on with it.")
+    ] = False,
     log_level: LogLevel = None,
     log_file: LogFile = None,
     given: Set = None,
@@ -141,7 +146,17 @@ def resume(
     using = resolved(given, **flags, log_level=log_level, log_file=log_file).settings
     options = display(using, pause_before_gesture, kill_at)
     desk = open_desk(store, as_json, using=using)
-    return go_on(desk, desk.run(name), options)
+    return _queue(desk, desk.run(name)) if queue else go_on(desk, desk.run(name), options)
+
+
+def _queue(desk: Desk, row: RunRow) -> Exit:
+    """Leave the run to a worker. Raises Misuse for an open run: no worker knows its code."""
+    if row.task_file == OPEN_TASK:
+        raise Misuse(f"Run {row.id} was opened by other code: open it there again, with its key, and it goes on.")
+    give_to_queue(desk.store, row.id, own_user())
+    desk.screen.say(f"Run {row.id}: {row.task_name} waits for a worker, which begins by looking.")
+    desk.screen.document(plain.row(desk.store.leases.run(row.id), *plain.RUN))
+    return Exit.FINISHED
 
 
 def display(using: Settings, pause: bool = False, kill_at: str | None = None) -> Options:

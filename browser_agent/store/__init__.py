@@ -9,28 +9,33 @@ from pathlib import Path
 from typing import Any, Self
 
 from browser_agent.clock import Clock, SystemClock
+from browser_agent.processes import own_host
 from browser_agent.sealing import load_seal
 from browser_agent.store import audit
 from browser_agent.store.approvals import Approvals, Consent
 from browser_agent.store.artifacts import Artifacts
 from browser_agent.store.checkpoints import Checkpoints
 from browser_agent.store.database import Database
+from browser_agent.store.deaths import Deaths
 from browser_agent.store.inbox import Asked, Inbox, Said
-from browser_agent.store.journal import RELEASE_SECONDS, Called, Intent, Journal
-from browser_agent.store.leases import LEASE_SECONDS, MARGIN_SECONDS, Lease, Leases
+from browser_agent.store.journal import Called, Intent, Journal
+from browser_agent.store.keepers import Keepers
+from browser_agent.store.leases import Lease, Leases
 from browser_agent.store.logins import Logins
+from browser_agent.store.queue import Offer, Queue, Work
+from browser_agent.store.times import Times
 
 __all__ = [
-    "LEASE_SECONDS",
-    "MARGIN_SECONDS",
-    "RELEASE_SECONDS",
     "Asked",
     "Called",
     "Consent",
     "Intent",
     "Lease",
+    "Offer",
     "Said",
     "Store",
+    "Times",
+    "Work",
 ]
 
 
@@ -40,18 +45,26 @@ class Store:
     Args:
         path: the file, made and migrated if missing.
         clock: time of the rows; leases are measured by the database's own clock.
+        times: how long leases last; the same for all who work on the store.
+        host: what this host is called; see `own_host` for the default.
 
     Raises:
         StoreUnusable: see `Database`.
         Misuse: the key for sealed states is none, or others may read it.
     """
 
-    def __init__(self, path: Path, clock: Clock | None = None) -> None:
+    def __init__(
+        self, path: Path, clock: Clock | None = None, *, times: Times | None = None, host: str | None = None
+    ) -> None:
         self.clock: Clock = clock or SystemClock()
+        self.times, self.host = times or Times(), host or own_host()
         self.database = Database(path)
         self.path = self.database.path
-        self.leases = Leases(self.database, self.clock)
-        self.journal = Journal(self.database, self.clock)
+        self.leases = Leases(self.database, self.clock, self.times, self.host)
+        self.queue = Queue(self.database)
+        self.deaths = Deaths(self.database, self.clock, self.host)
+        self.keepers = Keepers(self.database, self.host)
+        self.journal = Journal(self.database, self.clock, self.times)
         self.artifacts = Artifacts(self.database, self.clock)
         seal = load_seal()
         self.checkpoints = Checkpoints(self.database, self.clock, seal)

@@ -24,7 +24,7 @@ from browser_agent.errors import StoreUnusable
 from browser_agent.records import scrubbed_columns
 from browser_agent.scrubbing import Scrubber
 
-SCHEMA = "0004"
+SCHEMA = "0005"
 """The newest migration; a test keeps it equal to the last file in `migrations/versions`."""
 
 BUSY_SECONDS = 30.0

@@ -20,12 +20,14 @@ from browser_agent.records import AttemptRow, GestureRow, ObservationRow, Releas
 from browser_agent.states import GESTURE_ARROWS, STEP_ARROWS, GestureState, StepState, check_arrow
 from browser_agent.store import approvals, audit
 from browser_agent.store.database import Database
-from browser_agent.store.leases import MARGIN_SECONDS, Lease, fence
+from browser_agent.store.leases import Lease, fence
+from browser_agent.store.times import Times
 
-RELEASE_SECONDS = 6.0
-"""The lease must outlast the closing of pooled connections between the fence at the wire and the request's leaving."""
 _MAY_SEND = (GestureState.DISPATCHING, GestureState.IN_DOUBT)
 _READ_BACK = ("proof", "known", "needs")
+_PROGRESS = {"deaths": 0}
+"""What was finished gives the run its attempts anew; a refusal or a proven absence doesn't: it may come for ever."""
+_DONE = frozenset({GestureState.HAPPENED, GestureState.REJECTED})
 _SETTLED = frozenset(state for state, arrows in GESTURE_ARROWS.items() if not arrows)
 
 
@@ -59,8 +61,8 @@ class Intent:
 class Journal:
     """Reads and writes the journal of one store."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
+    def __init__(self, database: Database, clock: Clock, times: Times) -> None:
+        self._database, self._clock, self._times = database, clock, times
 
     # reading
 
@@ -142,7 +144,7 @@ class Journal:
             WrongTask: the value holds a known secret, so it can't be stored.
         """
         with self._database.write() as session:
-            fence(session, lease)
+            fence(session, lease, **(_PROGRESS if state is not StepState.BEGUN else {}))
             row = session.get_one(StepRow, step)
             if state is StepState.FINISHED and (held := self._database.scrubber.known_in(text)):
                 raise WrongTask(f"The value of step {row.name} holds {held}: a value is stored, so return another.")
@@ -217,7 +219,7 @@ class Journal:
         with self._database.write() as session:
             fence(session, lease)
             left = session.get_one(RunRow, lease.run).lease_until - self._database.now(session)
-            if left < MARGIN_SECONDS:
+            if left < self._times.margin:
                 raise Superseded(lease.run, lease.attempt)
             row = self._moved(session, lease, gesture, GestureState.DISPATCHING)
             step = session.get_one(StepRow, row.step_id)
@@ -246,7 +248,7 @@ class Journal:
         """
         with self._database.write() as session:
             fence(session, lease)
-            if session.get_one(RunRow, lease.run).lease_until <= self._database.now(session) + RELEASE_SECONDS:
+            if session.get_one(RunRow, lease.run).lease_until <= self._database.now(session) + self._times.release:
                 raise Superseded(lease.run, lease.attempt)
             row = _gesture(session, gesture)
             if row.state not in _MAY_SEND:
@@ -271,7 +273,7 @@ class Journal:
             NotAllowed: no such arrow.
         """
         with self._database.write() as session:
-            fence(session, lease)
+            fence(session, lease, **(_PROGRESS if state in _DONE else {}))
             return self.move_within(session, lease, gesture, state, **facts)
 
     def move_within(

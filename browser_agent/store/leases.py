@@ -7,9 +7,9 @@ only where attempt and token are still the current ones. Ages are measured by th
 from __future__ import annotations
 
 import secrets
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import CursorResult, update
@@ -21,10 +21,8 @@ from browser_agent.records import AttemptRow, RunRow
 from browser_agent.states import RUN_ARROWS, RunState, check_arrow
 from browser_agent.store import audit
 from browser_agent.store.database import Database, scrubbed
-
-LEASE_SECONDS = 30.0
-MARGIN_SECONDS = 12.0
-"""No gesture is made with less lease left than this; the gesture's own time limit lies below it."""
+from browser_agent.store.queue import look_due, may_be_taken
+from browser_agent.store.times import Times, at, moment
 
 
 @dataclass(frozen=True)
@@ -55,15 +53,39 @@ def fence(session: Session, lease: Lease, **changes: Any) -> None:
 
 
 class Leases:
-    """Runs and their attempts."""
+    """Runs and their attempts.
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
+    Args:
+        database, clock: the store's.
+        times: how long a lease lasts.
+        host: what this host is called; a process is judged by its pid only where it bears the same name.
+    """
+
+    def __init__(self, database: Database, clock: Clock, times: Times, host: str) -> None:
+        self._database, self._clock, self._times, self._host = database, clock, times, host
 
     def submit(
-        self, *, task_file: str, task_name: str, arguments: str, sites: str, key: str | None = None, by: str = ""
+        self,
+        *,
+        task_file: str,
+        task_name: str,
+        arguments: str,
+        sites: str,
+        key: str | None = None,
+        by: str = "",
+        queued: bool = False,
+        not_before: datetime | timedelta | None = None,
+        budget: int | None = None,
     ) -> RunRow:
-        """Write a new run down; with a `key`, hand back the run that has it already. `by` = on whose authority.
+        """Write a new run down; with a `key`, hand back the run that has it already.
+
+        Args:
+            task_file, task_name, arguments, sites: the work.
+            key: the caller's own name for it.
+            by: on whose authority.
+            queued: any worker process may take it.
+            not_before: none takes it earlier: a time, or so long from now by the database's clock.
+            budget: how many attempts in a row may die.
 
         Raises:
             InOtherHands: that run has another task, other arguments or other sites.
@@ -79,19 +101,32 @@ class Leases:
             submitted_by=by or None,
             created=now,
             updated=now,
+            queued=queued,
+            budget=budget,
         )
         with self._database.write() as session:
+            if isinstance(not_before, timedelta):
+                not_before = moment(self._database, session) + not_before
+            run.not_before = not_before
             known = session.exec(select(RunRow).where(RunRow.key == key)).first() if key else None
             if known is not None:
                 return _same_work(known, run)
             session.add(run)
-            audit.append(
-                session, self._clock, "run_submitted", run.id, tool=task_name, file=task_file, key=key, by=by or None
-            )
+            facts = {"file": task_file, "key": key, "by": by or None, "queued": queued or None}
+            audit.append(session, self._clock, "run_submitted", run.id, tool=task_name, **facts)
         return run
 
     def claim(
-        self, run: str, *, keeper: str, keeper_dead: bool, after: int | None = None, present: str | None = None
+        self,
+        run: str,
+        *,
+        keeper: str,
+        keeper_dead: bool,
+        after: int | None = None,
+        present: str | None = None,
+        of_queue: bool = False,
+        only_look: bool = False,
+        anew: bool = False,
     ) -> Lease:
         """Take the run over: attempt + 1, a new token, a new lease.
 
@@ -101,10 +136,13 @@ class Leases:
             keeper_dead: the last keeper was seen dead (same host, pid and start time), so its lease need not run out.
             after: the attempt that was seen last; the claim is a compare-and-set on it.
             present: the person who watches it; None = nobody does.
+            of_queue: only if the queue holds it for a worker process now.
+            only_look: it is claimed for a look at its open question.
+            anew: a person goes on with it: how many of its attempts have died is forgotten.
 
         Raises:
             UnknownName: no such run.
-            InOtherHands: its lease has not run out and its keeper was not seen dead.
+            InOtherHands: its lease has not run out and its keeper was not seen dead, or somebody was faster.
             NotAllowed: the run has ended for good.
         """
         with self._database.write() as session:
@@ -115,22 +153,37 @@ class Leases:
                 raise InOtherHands(f"Run {run} was taken over meanwhile (attempt {row.attempt}). Nothing was done.")
             if row.state is RunState.RUNNING and row.lease_until > now and not keeper_dead:
                 raise InOtherHands(f"Run {run} is being worked on (attempt {row.attempt}). Nothing was done.")
+            if of_queue and not may_be_taken(session, row, at(now)):
+                raise InOtherHands(f"Run {run} is not to be taken by a worker now. Nothing was done.")
             lease = Lease(run, row.attempt + 1, secrets.token_hex(16))
+            row.deaths = 0 if anew else deaths_after(row)
+            row.looks = row.looks if only_look else 0
             row.attempt, row.token, row.state, row.ended_by = lease.attempt, lease.token, RunState.RUNNING, None
-            row.lease_until, row.updated = now + LEASE_SECONDS, self._clock.now()
+            row.lease_until, row.updated = now + self._times.lease, self._clock.now()
             session.add(row)
-            host, began = socket.gethostname(), self._clock.now()
-            session.add(
-                AttemptRow(run_id=run, number=lease.attempt, host=host, keeper=keeper, present=present, began=began)
-            )
+            attempt = AttemptRow(run_id=run, number=lease.attempt, host=self._host, keeper=keeper, present=present)
+            attempt.began, attempt.beaten = self._clock.now(), at(now)
+            session.add(attempt)
             facts = {"keeper": keeper, "tool": row.task_name, "present": present or "nobody"}
             audit.append(session, self._clock, "taken_over", run, attempt=lease.attempt, **facts)
         return lease
 
-    def beat(self, lease: Lease) -> None:
-        """Renew the lease. Raises `Superseded` when it is lost."""
+    def beat(self, lease: Lease, mark: str | None = None) -> None:
+        """Renew the lease, with how far the attempt has come, in words. Raises `Superseded` when it is lost."""
         with self._database.write() as session:
-            fence(session, lease, lease_until=self._database.now(session) + LEASE_SECONDS)
+            now = self._database.now(session)
+            fence(session, lease, lease_until=now + self._times.lease)
+            attempt = session.get_one(AttemptRow, (lease.run, lease.attempt))
+            attempt.beaten = at(now)
+            said = scrubbed(session, AttemptRow, {"progress": mark})["progress"]
+            if said is not None and said != attempt.progress:
+                attempt.progress, attempt.progressed = said, at(now)
+            session.add(attempt)
+
+    def lease_left(self, run: str) -> float:
+        """How many seconds of the run's lease are left, by the database's clock; negative if it has run out."""
+        with self._database.read() as session:
+            return _run(session, run).lease_until - self._database.now(session)
 
     def note(self, lease: Lease, **facts: Any) -> None:
         """Write processes, browser, source or packages of the attempt into its row."""
@@ -151,8 +204,10 @@ class Leases:
             session.add(attempt)
             audit.append(session, self._clock, "attempt_ended", lease.run, attempt=lease.attempt, how=how)
 
-    def end(self, lease: Lease, state: RunState, *, ended_by: str, result: str | None = None) -> None:
-        """Hand the run back in that state.
+    def end(
+        self, lease: Lease, state: RunState, *, ended_by: str, result: str | None = None, queued: bool | None = None
+    ) -> None:
+        """Hand the run back in that state; `queued` = whether it is for workers, where that changes.
 
         Raises:
             Superseded: another attempt owns the run.
@@ -162,9 +217,14 @@ class Leases:
             row = _run(session, lease.run)
             if row.attempt == lease.attempt:
                 check_arrow(RUN_ARROWS, row.state, state)
+            waits = state is RunState.WAITING
+            look_after = look_due(row, moment(self._database, session)) if waits else None
             fence(
                 session,
                 lease,
+                look_after=look_after,
+                looks=row.looks + 1 if waits else 0,
+                queued=row.queued if queued is None else queued,
                 state=state,
                 lease_until=0.0,
                 ended_by=ended_by,
@@ -174,6 +234,14 @@ class Leases:
             audit.append(
                 session, self._clock, "run_ended", lease.run, attempt=lease.attempt, state=str(state), how=ended_by
             )
+
+    def give_back(self, lease: Lease, ended_by: str) -> None:
+        """Give the run to the queue: any worker process may go on with it at once.
+
+        Raises:
+            Superseded: another attempt owns the run.
+        """
+        self.end(lease, RunState.READY, ended_by=ended_by, queued=True)
 
     def run(self, run: str) -> RunRow:
         """The run's row; `UnknownName` if there is none."""
@@ -195,6 +263,11 @@ class Leases:
         with self._database.read() as session:
             asked = select(AttemptRow).where(AttemptRow.run_id == run).order_by(col(AttemptRow.number))
             return list(session.exec(asked))
+
+
+def deaths_after(row: RunRow) -> int:
+    """How many attempts in a row have died, if the last one of this run counts as dead when it is taken over."""
+    return row.deaths + 1 if row.state is RunState.RUNNING else row.deaths if row.state is RunState.READY else 0
 
 
 def _run(session: Session, run: str) -> RunRow:

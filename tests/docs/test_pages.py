@@ -25,7 +25,11 @@ README = TEXTS["README.md"]
 RUN = [name for name in PAGES if any(block.runs for block in blocks(name))]
 NOT_RUN_AT_MOST = 4
 PUBLIC = {"browser_agent": set(browser_agent.__all__), "observers": set(observers.__all__)}
-INVOICES = {"README.md": ["S-7"], "docs/tutorial.md": ["S-1", "S-2", "S-2", "S-3", "S-4", "S-5", "S-6"]}
+INVOICES = {
+    "README.md": ["S-7"],
+    "docs/tutorial.md": ["S-1", "S-2", "S-2", "S-3", "S-4", "S-5", "S-6"],
+    "docs/workers.md": ["S-1", "S-2"],
+}
 """What each page leaves behind, by the practice site's own ledger."""
 
 

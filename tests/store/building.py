@@ -14,9 +14,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+
 from browser_agent.records import GestureRow, QuestionRow, StepRow
 from browser_agent.states import GESTURE_ARROWS, GestureState, QuestionKind
-from browser_agent.store import Asked, Called, Intent, Lease, Store
+from browser_agent.store import Asked, Called, Intent, Lease, Store, migrations
 
 NOON = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 SITES = {"books": {"url": "http://127.0.0.1:8001", "account": "acme"}}
@@ -125,6 +129,16 @@ def by_raw_sql(path: Path, *statements: str) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         for statement in statements:
             connection.execute(statement)
+
+
+def migrate(store: Store, to: str) -> None:
+    """Bring the store to another schema, an older one too."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    with store.database.engine.connect() as connection, connection.begin():
+        old = MigrationContext.configure(connection).get_current_revision() or ""
+        config.attributes["connection"] = connection
+        (command.upgrade if to == "head" or to > old else command.downgrade)(config, to)
 
 
 def without_triggers(path: Path) -> None:

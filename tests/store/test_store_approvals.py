@@ -12,7 +12,7 @@ from browser_agent.errors import Misuse, NotAllowed, NotApproved
 from browser_agent.records import ApprovalRow
 from browser_agent.states import Answer, GestureState, QuestionKind
 from browser_agent.store import Called, Consent, Lease, Said, Store
-from tests.store.building import asked, by_raw_sql, claim, everything, intent, submit, take
+from tests.store.building import asked, by_raw_sql, claim, everything, intent, migrate, submit, take
 
 STEP, ARGUMENTS = "email_invoice@1", '{"id":"S-101"}'
 CALLS = [
@@ -176,6 +176,7 @@ def test_a_store_of_the_schema_before_keeps_what_was_approved(store: Store) -> N
     rows = answered(store, lease, said())
     details = json.loads(store.inbox.question(rows[0].question_id).details)
     old = [{**call, "step": call["step"].partition("@")[0]} for call in details["calls"]]
+    migrate(store, "0004")
     by_raw_sql(
         store.path,
         "DROP TABLE approval",

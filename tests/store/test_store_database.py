@@ -19,9 +19,7 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import event, text
 from sqlalchemy.exc import IntegrityError, OperationalError
@@ -31,7 +29,7 @@ from browser_agent.errors import StoreUnusable
 from browser_agent.states import OPEN_GESTURE_STATES, GestureState
 from browser_agent.store import Lease, Store, database
 from browser_agent.store import migrations as migrations_package
-from tests.store.building import by_raw_sql, called, claim, everything, intended, submit
+from tests.store.building import by_raw_sql, called, claim, everything, intended, migrate, submit
 
 
 def digest(path: Path) -> str:
@@ -63,13 +61,19 @@ def test_the_first_schema_has_no_way_back() -> None:
 def test_the_later_schemas_have_a_way_back_and_forth_and_lose_no_run(store: Store) -> None:
     run = submit(store)
     before = everything(store.path)["run"]
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations_package.__file__).parent))
-    for move, to in ((command.downgrade, "0001"), (command.upgrade, "head")):
-        with store.database.engine.connect() as connection, connection.begin():
-            config.attributes["connection"] = connection
-            move(config, to)
+    for to in ("0001", "head"):
+        migrate(store, to)
     assert everything(store.path)["run"] == before and store.leases.run(run).id == run
+
+
+def test_a_store_of_the_schema_before_the_queue_has_no_run_for_workers_and_loses_no_attempt(store: Store) -> None:
+    lease = claim(store)
+    migrate(store, "0004")
+    with Store(store.path) as opened:
+        run, (attempt,) = opened.leases.run(lease.run), opened.leases.attempts(lease.run)
+        assert (run.queued, run.deaths, run.budget, run.not_before) == (False, 0, None, None)
+        assert (attempt.number, attempt.attested, attempt.progress) == (1, None, None)
+        assert opened.queue.offers() == [] and opened.keepers.recent()[1] == []
 
 
 def test_a_committed_row_survives_a_power_cut(store: Store) -> None:

@@ -61,6 +61,7 @@ WRITES: dict[str, Write] = {
     "Leases.end": lambda store, lease, step, gesture, question: store.leases.end(
         lease, RunState.FINISHED, ended_by="done"
     ),
+    "Leases.give_back": lambda store, lease, step, gesture, question: store.leases.give_back(lease, "by ann"),
     "Inbox.ask": lambda store, lease, step, gesture, question: store.inbox.ask(
         lease, Asked(QuestionKind.APPROVAL, "Email it?")
     ),

@@ -24,7 +24,7 @@ def test_every_state_of_a_run_has_its_exit_code_and_every_code_its_words(cli: Cl
 
 COMMANDS = [
     *("run", "resume", "runs", "show", "inbox", "answer", "approve", "refuse", "report", "config", "key", "login"),
-    *("doctor", "demo", "reverse"),
+    *("doctor", "demo", "reverse", "submit", "worker", "watch", "workers"),
     *("audit verify", "audit show"),
 ]
 

@@ -73,7 +73,7 @@ def test_the_sites_of_the_file_are_used_unless_others_are_said(cli: Cli, keeper:
 
 # what reaches a run
 
-MEANT_OTHERWISE = {"store", "evidence", "log_level", "log_file", "log_format", "sites"}
+MEANT_OTHERWISE = {"store", "evidence", "log_level", "log_file", "log_format", "sites", "host"}
 SAID = {
     "chromium": "/usr/bin/true",
     "chromium_arguments": "--mute-audio --disable-features=Foo",
@@ -91,6 +91,7 @@ SAID = {
     "approval_timeout": "5",
     "keep_looking": "5",
     "attempts": "2",
+    "memory": "2000",
     "on_question": "sh -c 'cat > asked.json'",
 }
 

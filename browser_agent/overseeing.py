@@ -1,0 +1,78 @@
+"""A keeper's eye on its worker: dead though something else holds its line, stopped for too long, or too large.
+
+Ends only the worker and the browser that it was given. What may never happen: the worker's death is told before what
+it has said last was read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from browser_agent import processes
+from browser_agent.browser.chromium import Chromium
+from browser_agent.processes import ProcessId
+
+WATCH_SECONDS = 0.5
+STOPPED_SECONDS = 5.0
+"""How long a worker may be stopped (SIGSTOP) before it is ended and followed by another."""
+WEIGH_SECONDS = 2.0
+"""How often its memory is looked at, where that is limited."""
+
+
+@dataclass
+class Overseer:
+    """Oversees one worker.
+
+    Args:
+        worker: the worker.
+        browser: the browser that is held for it at the moment.
+        say: tells the person who watches.
+        memory_mb: how much both may use together; None = any.
+
+    Attributes:
+        because: why it was ended here, in words; empty if it wasn't.
+    """
+
+    worker: ProcessId
+    browser: Callable[[], Chromium | None]
+    say: Callable[[str, str], None]
+    memory_mb: float | None = None
+    because: str = field(default="", init=False)
+    _stopped_since: float | None = field(default=None, init=False)
+    _weighed: float = field(default=0.0, init=False)
+
+    async def oversee(self, reader: asyncio.StreamReader) -> None:
+        """Go on until the worker is dead; then end its line, and with it what waits for its words."""
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            if not processes.alive(self.worker):
+                await asyncio.sleep(WATCH_SECONDS)  # what it said last is read first; then this is over by itself
+                reader.feed_eof()
+                return
+            await self._see_stopped()
+            await self._weigh()
+
+    async def _see_stopped(self) -> None:
+        now = time.monotonic()
+        self._stopped_since = (self._stopped_since or now) if processes.stopped(self.worker) else None
+        if self._stopped_since is not None and now - self._stopped_since > STOPPED_SECONDS:
+            self.say("worker_stopped", "The worker is stopped and does not go on; it is ended.")
+            await asyncio.to_thread(processes.end, [self.worker])
+
+    async def _weigh(self) -> None:
+        if self.memory_mb is None or time.monotonic() - self._weighed < WEIGH_SECONDS:
+            return
+        browser = self.browser()
+        roots = [self.worker, *([browser.process] if browser is not None else [])]
+        found = await asyncio.to_thread(processes.memory_mb, roots)
+        self._weighed = time.monotonic()
+        if found <= self.memory_mb:
+            return
+        self.because = f"with its browser it used {found:.0f} MB, above the limit of {self.memory_mb:.0f} MB"
+        self.say("worker_too_large", f"The worker is ended: {self.because}.")
+        if browser is not None:
+            await asyncio.to_thread(browser.end)
+        await asyncio.to_thread(processes.end, [self.worker])

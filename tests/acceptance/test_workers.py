@@ -1,0 +1,150 @@
+"""Real worker processes on one store: they share the runs, survive each other, give back, stop, wait, and go on."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from browser_agent.browser.chromium import Chromium, processes_of
+from browser_agent.states import Answer, QuestionKind, RunState
+from tests.fix_workers import DEADLINE_SECONDS, Workers
+from tests.fix_world import World
+
+
+def test_two_workers_make_six_invoices_of_six_runs(world: World, workers: Workers) -> None:
+    runs = [workers.submit("post_one", reference=f"R-{number}") for number in range(6)]
+    ended = [process.wait(DEADLINE_SECONDS) for process in [workers.start("--until-idle") for _ in range(2)]]
+    assert ended == [0, 0]
+    assert [world.store.leases.run(run).state for run in runs] == [RunState.FINISHED] * 6
+    assert sorted(invoice.reference for invoice in world.books.invoices) == [f"R-{number}" for number in range(6)]
+    assert [len(world.store.leases.attempts(run)) for run in runs] == [1] * 6
+
+
+def test_after_kill_9_of_a_worker_process_another_goes_on_and_there_is_one_invoice(
+    world: World, workers: Workers
+) -> None:
+    run = workers.submit("post_one", reference="R-1")
+    first = workers.start()
+    world.to_books.when("committed", first.kill)
+    assert first.wait(DEADLINE_SECONDS) == -signal.SIGKILL
+    second = workers.start()
+    row = workers.until_state(run, RunState.FINISHED)
+    assert (row.attempt, row.result) == (2, '"INV-1"')
+    assert world.invoices("R-1") == ["INV-1"] and world.outcomes(run) == ["happened"]
+    assert workers.drained(second) == 0
+    assert all(attempt.attested for attempt in world.store.leases.attempts(run))
+
+
+def test_a_drained_worker_finishes_the_gesture_in_hand_and_the_next_makes_the_rest(
+    world: World, workers: Workers
+) -> None:
+    run = workers.submit("post_many", references=["R-1", "R-2", "R-3"])
+    first = workers.start("--concurrency", "2")
+    world.to_books.when("committed", lambda: first.send_signal(signal.SIGTERM) if first.poll() is None else None)
+    assert first.wait(DEADLINE_SECONDS) == 0
+    row = world.store.leases.run(run)
+    assert (row.state, row.attempt, row.deaths) == (RunState.READY, 1, 0)
+    assert world.invoices("R-1") == ["INV-1"] and len(world.books.invoices) == 1
+    assert world.outcomes(run) == ["happened"]
+    world.to_books.clear()
+    assert workers.start("--until-idle").wait(DEADLINE_SECONDS) == 0
+    assert json.loads(world.store.leases.run(run).result or "") == ["INV-1", "INV-2", "INV-3"]
+    assert len(world.books.invoices) == 3
+
+
+def test_attempts_that_keep_dying_end_in_a_question_and_a_mended_run_goes_on_from_the_queue(
+    world: World, workers: Workers, tmp_path: Path
+) -> None:
+    mended, told = tmp_path / "mended", tmp_path / "told"
+    run = workers.submit("die_until_mended", "dying.py", attempts=3, reference="R-1", mended=mended)
+    tell = ("--set", f"on_question=touch {told}")
+    assert workers.start("--until-idle", *tell).wait(DEADLINE_SECONDS) == 0
+    row = world.store.leases.run(run)
+    assert (row.state, row.attempt) == (RunState.NEEDS_ATTENTION, 3)
+    (question,) = world.store.inbox.questions(run, open_only=True)
+    assert question.kind is QuestionKind.ATTEMPTS and f"browser-agent resume {run} --queue" in question.safe_step
+    assert told.exists()
+    mended.touch()
+    assert workers.command("resume", run, "--queue").wait(DEADLINE_SECONDS) == 0
+    assert world.store.leases.run(run).state is RunState.READY
+    assert workers.start("--until-idle").wait(DEADLINE_SECONDS) == 0
+    assert world.store.leases.run(run).result == '"INV-1"'
+    assert world.invoices("R-1") == ["INV-1"]
+    assert world.store.inbox.questions(run, open_only=True) == []
+
+
+def test_a_worker_above_the_memory_limit_is_ended_like_a_death_and_told_as_such(world: World, workers: Workers) -> None:
+    world.to_books.hold()
+    run = workers.submit("post_one", attempts=1, reference="R-1")
+    process = workers.start("--until-idle", "--memory-limit", "50")
+    row = workers.until_state(run, RunState.NEEDS_ATTENTION)
+    assert "above the limit of 50 MB" in (row.ended_by or "")
+    assert "above the limit of 50 MB" in (world.store.leases.attempts(run)[0].how or "")
+    assert process.wait(DEADLINE_SECONDS) == 0
+
+
+def test_a_waiting_run_has_no_browser_and_its_answer_is_taken_up_by_a_worker_alone(
+    world: World, workers: Workers
+) -> None:
+    world.to_books.fault("drop_before_commit")
+    run = workers.submit("post_one_slowly", reference="R-1")
+    worker = workers.start()
+    workers.until_state(run, RunState.WAITING)
+    workers.until(run, lambda row: world.store.leases.attempts(run)[-1].attested is not None)
+    browser = Chromium.found(world.store.leases.attempts(run)[0].browser or "")
+    assert not processes_of(browser.profile)
+    world.to_books.open()
+    (question,) = world.store.inbox.questions(run, open_only=True)
+    world.answer(question.id, Answer.NOT_HAPPENED)
+    workers.until_state(run, RunState.FINISHED)
+    assert workers.drained(worker) == 0
+    assert world.outcomes(run) == ["not_happened", "happened"]
+    assert world.invoices("R-1") == ["INV-1"]
+
+
+def test_a_keeper_that_was_stopped_past_its_lease_changes_nothing_when_it_goes_on(
+    world: World, workers: Workers
+) -> None:
+    run = workers.submit("post_one", reference="R-1")
+    first = workers.short("here", until_idle=True)
+    world.to_books.when("came", lambda: first.send_signal(signal.SIGSTOP) if first.poll() is None else None)
+    workers.until(run, lambda row: any(entry.event == "came" for entry in world.to_books.log))
+    second = workers.short("here")
+    row = workers.until_state(run, RunState.FINISHED)
+    assert (row.attempt, row.result) == (2, '"INV-1"')
+    first.send_signal(signal.SIGCONT)
+    assert first.wait(DEADLINE_SECONDS) == 0
+    assert world.invoices("R-1") == ["INV-1"] and world.outcomes(run) == ["happened"]
+    after = world.store.leases.run(run)
+    assert (after.state, after.attempt, after.result) == (RunState.FINISHED, 2, '"INV-1"')
+    browsers = [Chromium.found(row.browser or "") for row in world.store.leases.attempts(run)]
+    assert workers.drained(second) == 0
+    assert not any(processes_of(browser.profile) for browser in browsers)
+
+
+@pytest.mark.parametrize("attested", [True, False], ids=["attested", "not attested"])
+def test_another_host_proves_an_absence_only_after_an_attested_death(
+    world: World, workers: Workers, attested: bool
+) -> None:
+    world.to_books.fault("drop_before_commit")
+    run = workers.submit("post_one", reference="R-1")
+    first = workers.short("alpha")
+    world.to_books.when("came", first.kill)
+    assert first.wait(DEADLINE_SECONDS) == -signal.SIGKILL
+    world.to_books.clear()
+    world.to_books.open()
+    if attested:
+        assert workers.command("watch", "--once", "--set", "host=alpha").wait(DEADLINE_SECONDS) == 0
+    assert bool(world.store.leases.attempts(run)[0].attested) is attested
+    second = workers.short("beta")
+    row = workers.until_state(run, RunState.FINISHED, RunState.WAITING)
+    if attested:
+        assert (row.state, world.outcomes(run)) == (RunState.FINISHED, ["not_happened", "happened"])
+        assert world.invoices("R-1") == ["INV-1"]
+    else:
+        assert (row.state, world.outcomes(run)) == (RunState.WAITING, ["asked"])
+        assert world.books.invoices == []
+    assert workers.drained(second) == 0

@@ -1,0 +1,95 @@
+"""Worker processes for the acceptance tests: the real command, and one whose leases are short, on a world's store."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from browser_agent.records import RunRow
+from browser_agent.starting import ForWorkers, submit
+from browser_agent.states import RunState
+
+if TYPE_CHECKING:  # it is a plugin of its own, which must not be imported before it is registered
+    from tests.fix_world import World
+
+DEADLINE_SECONDS = 240.0
+
+SHORT = """
+import sys
+from pathlib import Path
+from browser_agent.keeping import Options
+from browser_agent.store import Store, Times
+from browser_agent.working import Duty, serve
+
+with Store(Path(sys.argv[1]), times=Times.shortened(2.5), host=sys.argv[2]) as store:
+    serve(store, Duty(until_idle=sys.argv[3] == "until-idle"), Options(), lambda event: print(event, flush=True))
+"""
+"""A worker process whose leases last 12 s: for what happens after they have run out."""
+
+
+class Workers:
+    """Starts worker processes, and ends those that a test leaves behind."""
+
+    def __init__(self, world: World, folder: Path) -> None:
+        self.world, self._folder, self._started = world, folder, list[subprocess.Popen[bytes]]()
+
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """`browser-agent worker` with these words."""
+        return self.command("worker", *words)
+
+    def command(self, *words: str) -> subprocess.Popen[bytes]:
+        """Any command on the world's store."""
+        return self._run(["-m", "browser_agent", *words, "--store", str(self.world.store.path)])
+
+    def short(self, host: str, *, until_idle: bool = False) -> subprocess.Popen[bytes]:
+        """A worker process of that host whose leases are short."""
+        return self._run(["-c", SHORT, str(self.world.store.path), host, "until-idle" if until_idle else "stay"])
+
+    def _run(self, words: list[str]) -> subprocess.Popen[bytes]:
+        with (self._folder / "workers.log").open("ab") as log:
+            process = subprocess.Popen([sys.executable, *words], stdout=log, stderr=log, cwd=self._folder)
+        self._started.append(process)
+        return process
+
+    def submit(self, name: str, file: str = "posting.py", *, attempts: int | None = None, **arguments: Any) -> str:
+        """Write a run down for them."""
+        return submit(self.world.store, self.world.bound(name, file), arguments, queue=ForWorkers(attempts=attempts)).id
+
+    def drained(self, process: subprocess.Popen[bytes]) -> int:
+        """Ask it to stop, and wait for its end; its exit code."""
+        process.send_signal(signal.SIGTERM)
+        return process.wait(DEADLINE_SECONDS)
+
+    def until(self, run: str, holds: Callable[[RunRow], bool]) -> RunRow:
+        """Wait until that holds for a run."""
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while not holds(row := self.world.store.leases.run(run)):
+            assert time.monotonic() < deadline, f"{row!r}\n{(self._folder / 'workers.log').read_text()[-6000:]}"
+            time.sleep(0.2)
+        return row
+
+    def until_state(self, run: str, *states: RunState) -> RunRow:
+        """Wait until the run stands so."""
+        return self.until(run, lambda row: row.state in states)
+
+    def close(self) -> None:
+        """End what still runs; workers and browsers of a dead keeper end by themselves."""
+        for process in self._started:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def workers(world: World, tmp_path: Path) -> Iterator[Workers]:
+    """Worker processes on the world's store."""
+    with_them = Workers(world, tmp_path)
+    yield with_them
+    with_them.close()

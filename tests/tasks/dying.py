@@ -1,0 +1,34 @@
+"""A task for the acceptance tests whose worker dies each time, until a person has mended the cause."""
+
+import os
+import signal
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+from browser_agent import Click, ConfirmationText, Gesture, Record, Run, Site, step, task
+
+books = Site("books", url="http://127.0.0.1:1", account="acme", signed_in='[data-account="acme"]')
+
+
+@step(site=books)
+def post(page: Page, reference: str) -> Gesture[str]:
+    """Post an invoice."""
+    page.goto(books / "invoices/new")
+    page.get_by_label("Customer").fill("Contoso Ltd")
+    page.get_by_label("Amount").fill("380.00")
+    page.get_by_label("Reference").fill(reference)
+    proof = [
+        ConfirmationText(rf"Invoice (?P<value>\S+) posted for {reference}\b", key=reference),
+        Record(books, "invoices", key={"Reference": reference}, complete=True, reads={"value": "Number"}),
+    ]
+    button = page.get_by_role("button", name="Post")
+    return Click(button, intent=f"post invoice {reference}", sends="POST /invoices", proof=proof, gives=str)
+
+
+@task(sites=[books])
+def die_until_mended(run: Run, reference: str, mended: Path) -> str:
+    """Post one invoice; die before it for as long as that file isn't there."""
+    if not mended.exists():
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run.step(post(reference))
