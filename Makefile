@@ -6,12 +6,13 @@ DECISIONS := --cov=browser_agent --cov=observers --cov-branch --cov-report=term
 # Without a notice about MkDocs 2, which pyproject.toml leaves out.
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs
 
-.PHONY: help setup demo test matrix lint docs real bench format
+.PHONY: help setup demo test matrix soak lint docs real bench format
 
 help:
 	@echo "make demo   a run is interrupted, looked at and resumed, before your eyes"
 	@echo "make test   all tests"
 	@echo "make matrix every interruption on every site by every way; goes on where it was stopped"
+	@echo "make soak   8 worker processes and a thousand runs in a storm of kills; ends with the ledger; ARGS=--help"
 	@echo "make lint   ruff, mypy, pyright, import rules, and the documentation, strictly"
 	@echo "make docs   the documentation, at http://127.0.0.1:8000"
 	@echo "make real   the tests against real services"
@@ -37,6 +38,9 @@ test: setup
 
 matrix: setup
 	BROWSER_AGENT_MATRIX=$(CURDIR)/.matrix $(PY) -m pytest -m matrix -n auto -q $(ARGS)
+
+soak: setup
+	$(PY) -m tests.soak $(ARGS)
 
 lint: $(VENV)/installed.stamp
 	$(PY) -m ruff check .

@@ -33,7 +33,7 @@ from browser_agent.keeping import OPEN_TASK, Ended, Event, KillAt, Options, Tell
 from browser_agent.overseeing import Overseer
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow, RunRow
-from browser_agent.remains import end_remains
+from browser_agent.remains import end_remains, end_strays
 from browser_agent.sessions import RunSession
 from browser_agent.states import Point, RunState
 from browser_agent.store import Lease, Store
@@ -106,6 +106,7 @@ class _Keeper:
         self._store, self._run, self._options, self._after, self._stop = store, run, options, after, stop
         self._tell_out: Tell = lambda event: tell(store.database.scrubber.facts(event))
         self._secrets = vault.gather(store, run)
+        self._browsers = store.path.with_suffix(".browsers")
         self._kill_at = options.kill_at
         self._worker: ProcessId | None = None
         self._driver: ProcessId | None = None
@@ -137,12 +138,18 @@ class _Keeper:
         asyncio.get_running_loop().set_exception_handler(without_lost_answers)
         async with async_playwright() as playwright:
             self._playwright = playwright
-            folder = self._store.path.with_suffix(".browsers")
             kept = self._session = await asyncio.to_thread(RunSession, self._store, self._run, self._say)
             first = await asyncio.to_thread(kept.first, self._lease)
             at_the_wire = (self._release, self._reach)
             self._holding = Holding(
-                playwright, folder, self._run, self._options, *at_the_wire, first, self._remember, kept.indexed_db
+                playwright,
+                self._browsers,
+                self._run,
+                self._options,
+                *at_the_wire,
+                first,
+                self._remember,
+                kept.indexed_db,
             )
             await self._first_browser(previous)
             beats = asyncio.create_task(self._beat())
@@ -156,7 +163,9 @@ class _Keeper:
 
     async def _first_browser(self, previous: AttemptRow | None) -> None:
         """Take the browser of a dead keeper over if it still lives, so that its page can be read; end all others."""
-        for row in await asyncio.to_thread(self._earlier):
+        earlier = await asyncio.to_thread(self._earlier)
+        await asyncio.to_thread(end_strays, self._browsers, self._run, earlier)
+        for row in earlier:
             last = previous is not None and row.number == previous.number
             adopt = last and row.ended is None
             still_used = previous is not None and not last and row.browser == previous.browser

@@ -6,6 +6,10 @@ worker's death (measured). Knows nothing of runs. What may never happen: a proce
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
+from browser_agent import processes
 from browser_agent.browser.chromium import Chromium, processes_of
 from browser_agent.claiming import end_process, lives
 from browser_agent.records import AttemptRow
@@ -33,3 +37,22 @@ def all_dead(row: AttemptRow) -> bool:
     chromium = Chromium.found(row.browser) if row.browser is not None else None
     browser_lives = chromium is not None and (chromium.alive() or bool(processes_of(chromium.profile)))
     return not (browser_lives or lives(row.worker) or lives(row.driver))
+
+
+def end_strays(folder: Path, run: str, earlier: list[AttemptRow]) -> None:
+    """End the run's browsers that no attempt names: their keeper was killed before it could write them down.
+
+    Only for the run's present keeper, before it has started a browser of its own.
+
+    Args:
+        folder: where the browsers of this host have their profiles; each name begins with its run's id.
+        run: the run's id.
+        earlier: its earlier attempts of this host.
+
+    Raises:
+        StillAlive: one of them could not be ended.
+    """
+    named = {Chromium.found(row.browser).profile for row in earlier if row.browser is not None}
+    for profile in set(folder.resolve().glob(f"{run}-*")) - named:
+        processes.end([], also=lambda: processes_of(profile))  # noqa: B023  # called at once
+        shutil.rmtree(profile, ignore_errors=True)

@@ -1,0 +1,20 @@
+"""A worker process of a soak: `browser-agent worker` with leases that are as many times shorter as it is told."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from browser_agent.keeping import Options
+from browser_agent.store import Store, Times
+from browser_agent.working import Duty, serve
+
+
+def main(where: str, concurrency: str, shorter: str) -> None:
+    """Keep runs until SIGTERM."""
+    with Store(Path(where), times=Times.shortened(float(shorter))) as store:
+        serve(store, Duty(int(concurrency)), Options(), lambda event: print(event, flush=True))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
