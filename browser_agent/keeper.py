@@ -117,7 +117,7 @@ class _Keeper:
         asyncio.get_running_loop().set_exception_handler(without_lost_answers)
         async with async_playwright() as playwright:
             self._playwright = playwright
-            folder = self._store.path.with_suffix(".browsers")
+            folder = self._store.profiles
             kept = self._session = await asyncio.to_thread(RunSession, self._store, self._run, self._say)
             first = await asyncio.to_thread(kept.first, self._lease)
             at_the_wire = (self._release, self._reach)
@@ -205,7 +205,7 @@ class _Keeper:
     def _order(self) -> Message:
         options = TypeAdapter(Options).dump_python(replace(self._options, kill_at=None), mode="json")
         options["kill_at"] = str(self._kill_at) if self._kill_at else None
-        order = {"store": str(self._store.path), "lease": asdict(self._lease), "options": options}
+        order = {"store": self._store.address, "lease": asdict(self._lease), "options": options}
         return {**order, "secrets": self._secrets}
 
     async def _serve(self, reader: asyncio.StreamReader) -> None:

@@ -73,7 +73,7 @@ class Task(Generic[P, R]):
         """Write a run of this task down, to be kept later; its id.
 
         Args:
-            store: the store's file; the default store if not given.
+            store: the store's file, or `postgresql://user@host/name`; the default store if not given.
             key: your own name for the work; the same key is the same run.
             arguments: the task's arguments.
 
@@ -85,9 +85,9 @@ class Task(Generic[P, R]):
         from browser_agent.store import Store
 
         using = settings.load()
-        path = settings.store_path(_path(store), using)
-        settings.link_evidence(path, using)
-        with Store(path) as opened:
+        where = settings.store_meant(store, using)
+        settings.link_evidence(where, using)
+        with Store(where) as opened:
             return starting.submit(opened, self, arguments, key).id
 
     def run(
@@ -116,7 +116,7 @@ class Task(Generic[P, R]):
 
         run = self.submit(store=store, key=key, **arguments)
         using = settings.load()
-        with Store(settings.store_path(_path(store), using)) as opened:
+        with Store(settings.store_meant(store, using)) as opened:
             return keeper.keep(opened, run, options or using.options())
 
     def __str__(self) -> str:
@@ -140,10 +140,6 @@ class Task(Generic[P, R]):
             return TypeAdapter(resolved(self.fn, name))
         except PydanticUserError as error:
             raise WrongTask(f"{self}: {what} can't be stored: {error.message.splitlines()[0]}") from error
-
-
-def _path(store: Path | str | None) -> Path | None:
-    return None if store is None else Path(store)
 
 
 def _by_name(task_name: str, sites: Sequence[Site]) -> dict[str, Site]:

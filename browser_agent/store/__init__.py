@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
-from browser_agent.clock import Clock, SystemClock
+from browser_agent.clock import Clock
 from browser_agent.sealing import load_seal
 from browser_agent.store import audit
 from browser_agent.store.approvals import Approvals, Consent
@@ -19,6 +19,7 @@ from browser_agent.store.inbox import Asked, Inbox, Said
 from browser_agent.store.journal import RELEASE_SECONDS, Called, Intent, Journal
 from browser_agent.store.leases import LEASE_SECONDS, MARGIN_SECONDS, Lease, Leases
 from browser_agent.store.logins import Logins
+from browser_agent.whereabouts import evidence_beside, located, profiles_beside, shown
 
 __all__ = [
     "LEASE_SECONDS",
@@ -35,24 +36,31 @@ __all__ = [
 
 
 class Store:
-    """One store: a SQLite file and the folder of its blobs beside it.
+    """One store: a database, and the folder of its blobs.
 
     Args:
-        path: the file, made and migrated if missing.
+        where: a SQLite file, made and migrated if missing; or a PostgreSQL database, `postgresql://user@host/name`.
         clock: time of the rows; leases are measured by the database's own clock.
 
     Raises:
         StoreUnusable: see `Database`.
-        Misuse: the key for sealed states is none, or others may read it.
+        Misuse: the key for sealed states is none, or others may read it; an address that is none.
+
+    Attributes:
+        where: the store as it may be shown: the file's path, or the address without its password.
+        address: what opens it again, in full: for another process of ours, never for a person.
+        profiles: the folder of the profiles of browsers that this machine has started for it.
     """
 
-    def __init__(self, path: Path, clock: Clock | None = None) -> None:
-        self.clock: Clock = clock or SystemClock()
-        self.database = Database(path)
-        self.path = self.database.path
+    def __init__(self, where: Path | str, clock: Clock | None = None) -> None:
+        place = located(where)
+        self.database = Database(place)
+        self.where, self.address = shown(place), str(place)
+        self.profiles = profiles_beside(place)
+        self.clock: Clock = clock or self.database.home.clock()
         self.leases = Leases(self.database, self.clock)
         self.journal = Journal(self.database, self.clock)
-        self.artifacts = Artifacts(self.database, self.clock)
+        self.artifacts = Artifacts(self.database, self.clock, evidence_beside(place))
         seal = load_seal()
         self.checkpoints = Checkpoints(self.database, self.clock, seal)
         self.logins = Logins(self.database, self.clock, seal)
