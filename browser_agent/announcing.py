@@ -77,7 +77,7 @@ class Announcer:
             row = self._store.inbox.question(question)
             if self._store.inbox.was_told(row):
                 return None
-            more = f"--store {shlex.quote(str(self._store.path))}"
+            more = f"--store {shlex.quote(str(self._store.where))}"
             run = self._store.leases.run(row.run_id)
             notifying.tell(self._told, notifying.document(row, run, more))
             self._store.inbox.note_told(question)

@@ -17,8 +17,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from browser_agent import whereabouts
 from browser_agent.appearance import Appearance
+from browser_agent.errors import Misuse
 from browser_agent.keeping import Options
+from browser_agent.whereabouts import is_database, located
 
 _LOCALE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _SIZE = re.compile(r"(\d+) *[x, ] *(\d+)")
@@ -50,6 +53,18 @@ def _words(value: Any) -> Any:
 def _hosts(value: Any) -> Any:
     """A text as hosts, between commas, semicolons or spaces."""
     return [host for host in re.split(r"[,; ]+", value) if host] if isinstance(value, str) else value
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, Path) else value
+
+
+def _checked_store(store: str) -> str:
+    try:
+        located(store)
+    except Misuse as misuse:
+        raise ValueError(str(misuse).rstrip(".")) from misuse
+    return store
 
 
 def _size(value: Any) -> Any:
@@ -128,10 +143,15 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    store: Path | None = Field(
-        default=None, description="the file of runs and questions; in your data folder if not set"
+    store: Annotated[str, BeforeValidator(_text), AfterValidator(_checked_store)] | None = Field(
+        default=None,
+        description="the file of runs and questions, or a database as postgresql://user@host/name; in your data "
+        "folder if not set",
     )
-    evidence: Path | None = Field(default=None, description="the folder of pictures; beside the store if not set")
+    evidence: Path | None = Field(
+        default=None,
+        description="the folder of pictures; beside the store if not set, for a database in your data folder",
+    )
     chromium: Path | None = Field(default=None, description="the Chromium to start; the one that is found if not set")
     chromium_arguments: Annotated[Words, AfterValidator(_checked_arguments)] = Field(
         default=(), description="extra arguments for Chromium"
@@ -232,6 +252,8 @@ def shown(name: str, value: Any) -> str:
     """A setting's value for a person; of an address that is told of questions the host only: its path may be a key."""
     if value is None or value in ((), {}):
         return ""
+    if name == "store":
+        value = whereabouts.shown(located(value)) if is_database(value) else value
     if name == "on_question":
         return host_of(value[0]) if is_address(value) else shlex.join(value)
     if name == "viewport":

@@ -247,7 +247,7 @@ def _show(scene: Scene, interruption: Interruption, report: Path, headed: bool) 
     ended = _keep(scene, interruption, headed)
     screen.say(f"\n{ended.state.capitalize()}: {ended.words}", "bold")
     for question in _open(scene, ended):
-        asking.put(screen, question, f"--store {scene.store.path}")
+        asking.put(screen, question, f"--store {scene.store.where}")
         screen.say("  (The sites of the demo end with it: this question is here to be read.)", "dim")
     return reckon(scene, interruption, ended, write_report(scene.store, scene.run, report))
 
@@ -302,7 +302,7 @@ def reckon(scene: Scene, interruption: Interruption, ended: Ended, report: Path)
         "gestures": len(gestures),
         "outcomes": dict(Counter(str(gesture.state) for gesture in gestures)),
         "report": str(report),
-        "store": str(scene.store.path),
+        "store": str(scene.store.where),
     }
     scene.screen.table(_ledger(scene.books.shipments, invoices, mails))
     _sum_up(scene, facts, len(mails), right)
@@ -328,6 +328,9 @@ def _sum_up(scene: Scene, facts: Mapping[str, Any], mails: int, right: bool) -> 
     else:
         screen.say(f"NOT as it should be: {facts['expected']} invoices were expected.", "bold red")
     screen.say(f"Report: {facts['report']}")
-    screen.say(f"Store:  {scene.store.path}; every command shows its runs with --store, such as:")
-    screen.say(f"        browser-agent show {scene.run} --store {scene.store.path}")
-    screen.say(f"All of it lies in {scene.store.path.parent}; to remove it: rm -r {scene.store.path.parent}", "dim")
+    screen.say(f"Store:  {scene.store.where}; every command shows its runs with --store, such as:")
+    screen.say(f"        browser-agent show {scene.run} --store {scene.store.where}")
+    screen.say(
+        f"All of it lies in {Path(scene.store.where).parent}; to remove it: rm -r {Path(scene.store.where).parent}",
+        "dim",
+    )

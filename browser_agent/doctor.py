@@ -28,9 +28,10 @@ from pydantic.dataclasses import dataclass
 from browser_agent import support
 from browser_agent.browser.chromium import ENVIRONMENT_NAME, Chromium, find_chromium
 from browser_agent.configuration import AS_SHIPPED, Settings
-from browser_agent.errors import Misuse
+from browser_agent.errors import Misuse, StoreUnusable
 from browser_agent.sealing import key_in_use
-from browser_agent.store.database import network_file_system
+from browser_agent.store.sqlite import network_file_system
+from browser_agent.whereabouts import evidence_beside, is_database, located, shown
 
 OLDEST_PYTHON = tuple(map(int, support.PYTHON.oldest.split(".")))
 OLDEST_SQLITE = tuple(map(int, support.SQLITE.oldest.split(".")))  # RETURNING
@@ -51,23 +52,28 @@ class Check:
         return not self.to_do
 
 
-def examine(store_folder: Path | None = None, using: Settings = AS_SHIPPED) -> list[Check]:
+def examine(store: Path | str | None = None, using: Settings = AS_SHIPPED) -> list[Check]:
     """All checks. Takes a second or two, since it starts a Chromium. Never raises.
 
     Args:
-        store_folder: where the store is or will be; the platform's data folder by default.
+        store: the folder where the store is or will be, or the address of a PostgreSQL database; the platform's data
+            folder by default.
         using: the settings; they name the Chromium and what it is started with.
     """
-    folder = store_folder or platformdirs.user_data_path("browser-agent")
     return [
         check_python(),
         check_platform(),
         check_playwright(),
         check_chromium(using),
-        check_sqlite(folder),
-        check_store_folder(folder),
+        *_check_store(store or platformdirs.user_data_path("browser-agent"), using),
         check_key(),
     ]
+
+
+def _check_store(store: Path | str, using: Settings) -> list[Check]:
+    if isinstance(store, str):
+        return [check_postgres(store), check_evidence(store, using)]
+    return [check_sqlite(store), check_store_folder(store)]
 
 
 def check_python() -> Check:
@@ -119,6 +125,30 @@ def check_sqlite(folder: Path) -> Check:
         return Check("SQLite", f"{sqlite3.sqlite_version}, no database in {folder}: {error}", "choose another --store")
     to_do = "" if mode == "wal" else f"choose a --store on a disk that supports WAL (this one gives {mode})"
     return Check("SQLite", f"{sqlite3.sqlite_version}, journal {mode}", to_do)
+
+
+def check_postgres(address: str) -> Check:
+    """Reached, recent enough, keeps what it has committed, and agrees with this machine about the time."""
+    try:
+        from browser_agent.store.postgres import examined
+
+        found = examined(address)
+    except StoreUnusable as unusable:
+        return Check("PostgreSQL", str(unusable), "see that it runs and lets you in, or choose another --store")
+    facts = f"{found.version} at {shown(address)}, synchronous_commit {found.synchronous_commit}, fsync {found.fsync}"
+    words = f"{facts}, its clock {found.ahead_seconds:+.1f} s from this machine's"
+    if found.fsync != "on":
+        return Check("PostgreSQL", words, "set fsync = on: what is committed must outlive a power cut")
+    by_default = found.synchronous_commit in ("on", "remote_apply")
+    warning = "" if by_default else "every write of the store switches synchronous_commit on for itself"
+    return Check("PostgreSQL", words, warning=warning)
+
+
+def check_evidence(address: str, using: Settings) -> Check:
+    """Whether other machines can see the pictures of a store that they share."""
+    folder = using.evidence or evidence_beside(address)
+    alone = "other machines can't see them: set evidence to a folder that all of them share"
+    return Check("pictures", str(folder), warning="" if using.evidence else alone)
 
 
 def check_store_folder(folder: Path) -> Check:
@@ -201,15 +231,19 @@ def as_json(checks: Sequence[Check]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """`python -m browser_agent.doctor`. 0 if all is well, else 1."""
     parser = argparse.ArgumentParser(prog="browser-agent doctor", description=__doc__.partition("\n")[0])
-    parser.add_argument("--store", type=Path, default=None, help="the folder of the store")
+    parser.add_argument("--store", default=None, help="the folder of the store, or its address in PostgreSQL")
     parser.add_argument("--json", action="store_true", help="for a program to read")
     parser.add_argument("--install", action="store_true", help="first get a Chromium, if none starts")
     wanted = parser.parse_args(arguments)
     if wanted.install:
         install_chromium()
-    checks = examine(wanted.store)
+    checks = examine(_place(wanted.store))
     print(as_json(checks) if wanted.json else as_lines(checks))
     return 0 if all(check.well for check in checks) else 1
+
+
+def _place(said: str | None) -> Path | str | None:
+    return located(said) if said and is_database(said) else Path(said) if said else None
 
 
 if __name__ == "__main__":

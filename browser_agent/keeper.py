@@ -106,7 +106,7 @@ class _Keeper:
         self._store, self._run, self._options, self._after, self._stop = store, run, options, after, stop
         self._tell_out: Tell = lambda event: tell(store.database.scrubber.facts(event))
         self._secrets = vault.gather(store, run)
-        self._browsers = store.path.with_suffix(".browsers")
+        self._browsers = store.profiles
         self._kill_at = options.kill_at
         self._worker: ProcessId | None = None
         self._driver: ProcessId | None = None
@@ -236,7 +236,7 @@ class _Keeper:
     def _order(self) -> Message:
         options = TypeAdapter(Options).dump_python(replace(self._options, kill_at=None), mode="json")
         options["kill_at"] = str(self._kill_at) if self._kill_at else None
-        order = {"store": str(self._store.path), "lease": asdict(self._lease), "options": options}
+        order = {"store": self._store.address, "lease": asdict(self._lease), "options": options}
         shared = {"times": asdict(self._store.times), "host": self._store.host}
         return {**order, **shared, "secrets": self._secrets}
 

@@ -96,7 +96,7 @@ def log_in(
     """
     store.logins.check_key()
     kept = store.logins.find(site.name, site.account)
-    profile = store.path.with_suffix(".browsers") / new_id("login", 4)
+    profile = store.profiles / new_id("login", 4)
     chromium = Chromium.start(
         profile,
         headless=headless,

@@ -19,14 +19,16 @@ from browser_agent.states import Answer, GestureState, QuestionKind, QuestionSta
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """A moment in UTC; SQLite forgets the zone, so it is put back on reading."""
+    """A moment in UTC. SQLite forgets the zone, so it is put back on reading; PostgreSQL hands out its session's."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Give the zone back to a time that the database handed out without one."""
-        return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
+        """The moment in UTC; a time that the database handed out without a zone is meant so."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 class Word(TypeDecorator[StrEnum]):

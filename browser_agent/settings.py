@@ -21,8 +21,10 @@ from pydantic_core import ErrorDetails
 
 from browser_agent.configuration import Bound, Settings, shown
 from browser_agent.errors import Misuse
+from browser_agent.whereabouts import evidence_beside, located
+from browser_agent.whereabouts import shown as shown_store
 
-__all__ = ["Bound", "Resolved", "Settings", "default_store", "link_evidence", "load", "resolve", "store_path"]
+__all__ = ["Bound", "Resolved", "Settings", "default_store", "link_evidence", "load", "resolve", "store_meant"]
 
 FILE_NAME = "browser-agent.toml"
 PREFIX = "BROWSER_AGENT_"
@@ -110,7 +112,8 @@ def _from_file(file: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise Misuse(f"{file} cannot be read: {error}.") from error
     for name in _paths():
-        if isinstance(value := found.get(name), str):
+        value = found.get(name)
+        if isinstance(value, str) and not (name == "store" and "://" in value):
             found[name] = file.parent / Path(value).expanduser()
     return found
 
@@ -156,15 +159,15 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def _paths() -> list[str]:
-    return [name for name, field in Settings.model_fields.items() if field.annotation == Path | None]
+    return ["store", *(name for name, field in Settings.model_fields.items() if field.annotation == Path | None)]
 
 
-def store_path(said: Path | None, settings: Settings) -> Path:
-    """The store to use: what was said, else what is set, else this user's own."""
-    return said or settings.store or default_store()
+def store_meant(said: Path | str | None, settings: Settings) -> Path | str:
+    """The store to use: what was said, else what is set, else this user's own; a path, or a database's address."""
+    return located(said or settings.store or default_store())
 
 
-def link_evidence(store: Path, settings: Settings) -> None:
+def link_evidence(store: Path | str, settings: Settings) -> None:
     """See to it that the store's pictures go where they are to lie: what stands beside the store is a link to it.
 
     So everybody who opens the store finds them, whatever the settings say there.
@@ -175,13 +178,13 @@ def link_evidence(store: Path, settings: Settings) -> None:
     if settings.evidence is None:
         return
     wanted = settings.evidence.expanduser().absolute()
-    beside = store.expanduser().absolute().with_suffix(".evidence")
+    beside = evidence_beside(located(store))
     if beside.exists() and beside.resolve() == wanted.resolve():
         return
     if beside.exists() or beside.is_symlink():
         raise Misuse(
-            f"The pictures of {store} lie in {beside.resolve()} already. Move that folder to {wanted} and put a link "
-            f"to it at {beside}, or leave the setting evidence out. Nothing was changed."
+            f"The pictures of {shown_store(located(store))} lie in {beside.resolve()} already. Move that folder to "
+            f"{wanted} and put a link to it at {beside}, or leave the setting evidence out. Nothing was changed."
         )
     try:
         wanted.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -83,7 +83,7 @@ class Task(Generic[P, R]):
         """Write a run of this task down for a worker process (`browser-agent worker`); its id.
 
         Args:
-            store: the store's file; the default store if not given.
+            store: the store's file, or `postgresql://user@host/name`; the default store if not given.
             key: your own name for the work; the same key is the same run.
             not_before: no worker takes it earlier: a time with its zone, or so long from now.
             attempts: how many attempts in a row may die before a person is asked; as the worker is set by default.
@@ -155,9 +155,9 @@ def _opened(store: Path | str | None) -> Store:
     from browser_agent.store import Store
 
     using = settings.load()
-    path = settings.store_path(None if store is None else Path(store), using)
-    settings.link_evidence(path, using)
-    return Store(path, host=using.host)
+    where = settings.store_meant(store, using)
+    settings.link_evidence(where, using)
+    return Store(where, host=using.host)
 
 
 def _by_name(task_name: str, sites: Sequence[Site]) -> dict[str, Site]:

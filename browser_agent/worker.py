@@ -57,7 +57,7 @@ def main(descriptor: int) -> int:
     order = _order(line)
     lease = Lease(**order["lease"])
     channel = Channel(line)
-    with Store(Path(order["store"]), times=Times(**order["times"]), host=order["host"]) as store:
+    with Store(order["store"], times=Times(**order["times"]), host=order["host"]) as store:
         sys.excepthook = lambda kind, error, trace: print(store.database.scrubber.trace(error), file=sys.stderr, end="")
         try:
             _attempt(store, lease, channel, _options(order["options"]), order["secrets"])

@@ -23,12 +23,11 @@ DEADLINE_SECONDS = 240.0
 
 SHORT = """
 import sys
-from pathlib import Path
 from browser_agent.keeping import Options
 from browser_agent.store import Store, Times
 from browser_agent.working import Duty, serve
 
-with Store(Path(sys.argv[1]), times=Times.shortened(2.5), host=sys.argv[2]) as store:
+with Store(sys.argv[1], times=Times.shortened(2.5), host=sys.argv[2]) as store:
     serve(store, Duty(until_idle=sys.argv[3] == "until-idle"), Options(), lambda event: print(event, flush=True))
 """
 """A worker process whose leases last 12 s: for what happens after they have run out."""
@@ -46,11 +45,11 @@ class Workers:
 
     def command(self, *words: str) -> subprocess.Popen[bytes]:
         """Any command on the world's store."""
-        return self._run(["-m", "browser_agent", *words, "--store", str(self.world.store.path)])
+        return self._run(["-m", "browser_agent", *words, "--store", self.world.store.address])
 
     def short(self, host: str, *, until_idle: bool = False) -> subprocess.Popen[bytes]:
         """A worker process of that host whose leases are short."""
-        return self._run(["-c", SHORT, str(self.world.store.path), host, "until-idle" if until_idle else "stay"])
+        return self._run(["-c", SHORT, self.world.store.address, host, "until-idle" if until_idle else "stay"])
 
     def _run(self, words: list[str]) -> subprocess.Popen[bytes]:
         with (self._folder / "workers.log").open("ab") as log:

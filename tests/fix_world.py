@@ -41,10 +41,12 @@ REALLY = {"slow": "books", "terse": "books", "manual": "books"}
 class World:
     """Two sites, the roads to them, and a store; more sites and roads are started when a test asks for them."""
 
-    def __init__(self, books: Books, mail: Mail, to_books: FaultProxy, to_mail: FaultProxy, folder: Path) -> None:
+    def __init__(  # noqa: PLR0917  # its five parts
+        self, books: Books, mail: Mail, to_books: FaultProxy, to_mail: FaultProxy, folder: Path, store: Path | str = ""
+    ) -> None:
         self.books, self.mail, self.to_books, self.to_mail = books, mail, to_books, to_mail
         self.folder = folder
-        self.store = Store(folder / "runs.db")
+        self.store = Store(store or folder / "runs.db")
         self.events: list[Event] = []
         self._threads = ThreadPoolExecutor(2)
         self._more = ExitStack()
@@ -171,8 +173,19 @@ def holes(store: Store) -> list[str]:
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     """A fresh world; afterwards its log must verify, whatever happened in it."""
+    yield from _worlds(tmp_path, tmp_path / "runs.db")
+
+
+@pytest.fixture
+def postgres_world(tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """The same, with its store in PostgreSQL; what would lie in the user's data folder lies in the test's."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    yield from _worlds(tmp_path, postgres_url)
+
+
+def _worlds(folder: Path, store: Path | str) -> Iterator[World]:
     with Books() as books, Mail() as mail, FaultProxy(books.url) as to_books, FaultProxy(mail.url) as to_mail:
-        world = World(books, mail, to_books, to_mail, tmp_path)
+        world = World(books, mail, to_books, to_mail, folder, store)
         yield world
         assert world.store.verify().broken == ()
         assert holes(world.store) == []

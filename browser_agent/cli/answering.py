@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -129,7 +128,7 @@ def refuse(
     return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
 
 
-def _desk(store: Path | None, as_json: bool, given: list[str] | None, headed: bool | None) -> Desk:
+def _desk(store: str | None, as_json: bool, given: list[str] | None, headed: bool | None) -> Desk:
     return open_desk(store, as_json, using=resolved(given, headed=headed).settings)
 
 

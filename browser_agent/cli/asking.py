@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from browser_agent.cli import plain
@@ -17,6 +18,7 @@ from browser_agent.keeping import OPEN_TASK
 from browser_agent.records import QuestionRow, RunRow
 from browser_agent.states import QuestionKind
 from browser_agent.telling import commands, needs
+from browser_agent.whereabouts import shown
 
 
 def put(screen: Screen, question: QuestionRow, more: str = "") -> None:
@@ -64,9 +66,9 @@ def keeper_is_dead(run: RunRow, more: str = "") -> str:
     return f"its keeper is dead; `{command}` goes on: it begins by looking"
 
 
-def store_option(path: object, default: object) -> str:
-    """What a printed command needs so that it finds the same store."""
-    return "" if path == default else f"--store {shlex.quote(str(path))}"
+def store_option(where: Path | str, default: Path | str) -> str:
+    """What a printed command needs so that it finds the same store; never a password: libpq has places for it."""
+    return "" if where == default else f"--store {shlex.quote(shown(where))}"
 
 
 def _calls(data: Mapping[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from browser_agent import settings
+from browser_agent import settings, whereabouts
 from browser_agent.cli.exits import Exit
 from browser_agent.cli.opening import AsJson, Set, resolved
 from browser_agent.cli.plain import one_line
@@ -36,8 +36,8 @@ def config(
     rows = [row for row in found.rows() if name is None or row[0].partition(".")[0] == name]
     if name is None:
         screen.table(_table(rows))
-        path = settings.store_path(None, found.settings).expanduser().absolute()
-        screen.say(f"\nThe store: {path}\nWhat one of them means: browser-agent config SETTING", "dim")
+        store = whereabouts.shown(settings.store_meant(None, found.settings))
+        screen.say(f"\nThe store: {store}\nWhat one of them means: browser-agent config SETTING", "dim")
     else:
         _explain(screen, name, rows)
     screen.document(

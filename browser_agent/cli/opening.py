@@ -24,11 +24,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 StorePath = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--store",
+        metavar="FILE|postgresql://...",
         help=f"The store. Default: {settings.STORE_VARIABLE}, {settings.FILE_NAME}, else your data folder.",
-        dir_okay=False,
     ),
 ]
 Set = Annotated[
@@ -58,7 +58,7 @@ class Desk:
             return self.store.leases.run(name)
         runs = self.store.leases.runs()
         if not runs:
-            raise UnknownName(f"There is no run in {self.store.path} yet.")
+            raise UnknownName(f"There is no run in {self.store.where} yet.")
         return runs[0]
 
 
@@ -76,7 +76,7 @@ def resolved(given: list[str] | None = None, **flags: Any) -> settings.Resolved:
     return settings.resolve(said=named_values(given or [], "a setting") | said)
 
 
-def open_desk(store: Path | None, as_json: bool, *, new: bool = False, using: settings.Settings | None = None) -> Desk:
+def open_desk(store: str | None, as_json: bool, *, new: bool = False, using: settings.Settings | None = None) -> Desk:
     """Open the store that is meant, and begin to log if that is wanted.
 
     Args:
@@ -89,13 +89,13 @@ def open_desk(store: Path | None, as_json: bool, *, new: bool = False, using: se
         Misuse: there is no such store, it cannot be used, or the settings cannot.
     """
     found = using or settings.load()
-    path = settings.store_path(store, found).expanduser().absolute()
-    if not new and not path.exists():
-        raise UnknownName(f"There is no store at {path} yet; `browser-agent run` makes one.")
-    more = store_option(path, settings.store_path(None, settings.load()).expanduser().absolute())
-    settings.link_evidence(path, found)
+    where = settings.store_meant(store, found)
+    if not new and isinstance(where, Path) and not where.exists():
+        raise UnknownName(f"There is no store at {where} yet; `browser-agent run` makes one.")
+    more = store_option(where, settings.store_meant(None, settings.load()))
+    settings.link_evidence(where, found)
     start_log(found.log_level, found.log_file, as_json=found.log_format == "json")
-    return Desk(Store(path, host=found.host), Screen(as_json), found, more)
+    return Desk(Store(where, host=found.host), Screen(as_json), found, more)
 
 
 def told(command: Callable[P, Exit]) -> Callable[P, None]:

@@ -121,7 +121,7 @@ def worker(
     using = resolved(given, memory=memory_limit, log_level=log_level, log_file=log_file).settings
     desk = open_desk(store, as_json, new=True, using=using)
     duty = Duty(concurrency, 1 if once else None, until_idle or once)
-    desk.screen.progress(f"A worker of {concurrency} waits for runs in {desk.store.path}")
+    desk.screen.progress(f"A worker of {concurrency} waits for runs in {desk.store.where}")
     taken = serve(desk.store, duty, using.options(), _teller(desk))
     desk.screen.say(f"Ended; {taken} {'run was' if taken == 1 else 'runs were'} taken.")
     desk.screen.document({"taken": taken})

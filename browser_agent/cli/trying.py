@@ -38,10 +38,10 @@ def doctor(
     from browser_agent.doctor import as_lines, examine, install_chromium
 
     using = settings.load()
-    path = settings.store_path(store, using)
+    where = settings.store_meant(store, using)
     if install:
         install_chromium()
-    checks = examine(path.expanduser().absolute().parent, using)
+    checks = examine(where.parent if isinstance(where, Path) else where, using)
     typer.echo(json_of(checks) if as_json else as_lines(checks))
     return Exit.FINISHED if all(check.well for check in checks) else Exit.RAISED
 

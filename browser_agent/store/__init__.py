@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
-from browser_agent.clock import Clock, SystemClock
+from browser_agent.clock import Clock
 from browser_agent.processes import own_host
 from browser_agent.sealing import load_seal
 from browser_agent.store import audit
@@ -24,6 +24,7 @@ from browser_agent.store.leases import Lease, Leases
 from browser_agent.store.logins import Logins
 from browser_agent.store.queue import Offer, Queue, Work
 from browser_agent.store.times import Times
+from browser_agent.whereabouts import evidence_beside, located, profiles_beside, shown
 
 __all__ = [
     "Asked",
@@ -40,32 +41,39 @@ __all__ = [
 
 
 class Store:
-    """One store: a SQLite file and the folder of its blobs beside it.
+    """One store: a database, and the folder of its blobs.
 
     Args:
-        path: the file, made and migrated if missing.
+        where: a SQLite file, made and migrated if missing; or a PostgreSQL database, `postgresql://user@host/name`.
         clock: time of the rows; leases are measured by the database's own clock.
         times: how long leases last; the same for all who work on the store.
         host: what this host is called; see `own_host` for the default.
 
     Raises:
         StoreUnusable: see `Database`.
-        Misuse: the key for sealed states is none, or others may read it.
+        Misuse: the key for sealed states is none, or others may read it; an address that is none.
+
+    Attributes:
+        where: the store as it may be shown: the file's path, or the address without its password.
+        address: what opens it again, in full: for another process of ours, never for a person.
+        profiles: the folder of the profiles of browsers that this machine has started for it.
     """
 
     def __init__(
-        self, path: Path, clock: Clock | None = None, *, times: Times | None = None, host: str | None = None
+        self, where: Path | str, clock: Clock | None = None, *, times: Times | None = None, host: str | None = None
     ) -> None:
-        self.clock: Clock = clock or SystemClock()
+        place = located(where)
         self.times, self.host = times or Times(), host or own_host()
-        self.database = Database(path)
-        self.path = self.database.path
+        self.database = Database(place)
+        self.where, self.address = shown(place), str(place)
+        self.profiles = profiles_beside(place)
+        self.clock: Clock = clock or self.database.home.clock()
         self.leases = Leases(self.database, self.clock, self.times, self.host)
         self.queue = Queue(self.database)
         self.deaths = Deaths(self.database, self.clock, self.host)
         self.keepers = Keepers(self.database, self.host)
         self.journal = Journal(self.database, self.clock, self.times)
-        self.artifacts = Artifacts(self.database, self.clock)
+        self.artifacts = Artifacts(self.database, self.clock, evidence_beside(place))
         seal = load_seal()
         self.checkpoints = Checkpoints(self.database, self.clock, seal)
         self.logins = Logins(self.database, self.clock, seal)

@@ -48,18 +48,22 @@ class Approvals:
 
     def of_call(self, run: str, step: str, arguments: str) -> list[ApprovalRow]:
         """What was said in a run to a step (its name and version) with these canonical arguments, oldest first."""
-        asked = select(ApprovalRow).where(
-            ApprovalRow.run_id == run, ApprovalRow.step == step, ApprovalRow.arguments == arguments
-        )
         with self._database.read() as session:
-            return list(session.exec(asked.order_by(col(ApprovalRow.at), col(ApprovalRow.position))))
+            return _of_call(session, run, step, arguments)
 
     def covering(self, run: str, step: str, arguments: str) -> ApprovalRow | None:
         """A yes that the next gesture of that call may be made on, if there is one."""
         with self._database.read() as session:
             now = _now(self._database, session)
-            rows = self.of_call(run, step, arguments)
+            rows = _of_call(session, run, step, arguments)
             return next((row for row in rows if _covers(session, row, now)), None)
+
+
+def _of_call(session: Session, run: str, step: str, arguments: str) -> list[ApprovalRow]:
+    asked = select(ApprovalRow).where(
+        ApprovalRow.run_id == run, ApprovalRow.step == step, ApprovalRow.arguments == arguments
+    )
+    return list(session.exec(asked.order_by(col(ApprovalRow.at), col(ApprovalRow.position))))
 
 
 def check(question: QuestionRow, consent: Consent) -> None:

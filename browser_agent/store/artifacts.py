@@ -1,4 +1,4 @@
-"""Pictures and page copies: files beside the store, named by the hash of their bytes, written before their rows.
+"""Pictures and page copies: files in a folder, named by the hash of their bytes, written before their rows.
 
 A blob is stored once however often it is seen. Knows nothing of what a picture shows.
 """
@@ -22,11 +22,16 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class Artifacts:
-    """The blobs of one store, in the folder `NAME.evidence` beside the database file."""
+    """The blobs of one store.
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
-        self.folder: Path = database.path.with_suffix(".evidence")
+    Args:
+        database: holds a row for each.
+        clock: time of the rows.
+        folder: where the bytes are; it may be a link to a folder that other machines see too.
+    """
+
+    def __init__(self, database: Database, clock: Clock, folder: Path) -> None:
+        self._database, self._clock, self.folder = database, clock, folder
 
     def keep(self, content: bytes, media_type: str) -> str:
         """Store the bytes and return their sha256 in hex; the same bytes are stored once.

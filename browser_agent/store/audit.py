@@ -57,8 +57,8 @@ def append(session: Session, clock: Clock, kind: str, run: str | None = None, /,
     Returns:
         The line's hash.
     """
-    last = session.exec(select(AuditRow.hash).order_by(col(AuditRow.seq).desc()).limit(1)).first()
-    prev = last or START
+    last = session.exec(select(AuditRow.seq, AuditRow.hash).order_by(col(AuditRow.seq).desc()).limit(1)).first()
+    seq, prev = last or (0, START)
     facts = scrubber_of(session).facts(facts)
     body = _canonical(
         {
@@ -69,7 +69,7 @@ def append(session: Session, clock: Clock, kind: str, run: str | None = None, /,
             **{name: fact for name, fact in facts.items() if fact is not None},
         }
     )
-    line = AuditRow(run_id=run, kind=kind, prev=prev, hash=_hash(prev, body), body=body)
+    line = AuditRow(seq=(seq or 0) + 1, run_id=run, kind=kind, prev=prev, hash=_hash(prev, body), body=body)
     session.add(line)
     session.flush()
     return line.hash

@@ -85,7 +85,8 @@ class Journal:
     def releases(self, gesture: str) -> list[ReleaseRow]:
         """The requests of a gesture that the keeper let go."""
         with self._database.read() as session:
-            return list(session.exec(select(ReleaseRow).where(ReleaseRow.gesture_id == gesture)))
+            asked = select(ReleaseRow).where(ReleaseRow.gesture_id == gesture).order_by(col(ReleaseRow.id))
+            return list(session.exec(asked))
 
     def observations(self, gesture: str) -> list[ObservationRow]:
         """All that was seen for a gesture, look by look."""

@@ -35,7 +35,7 @@ def say(world: World, tmp_path: Path) -> Say:
     """Starts `browser-agent ...` on the world's store and sites."""
 
     def start(*words: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "browser_agent", *words, "--store", str(world.store.path), "--json"]
+        command = [sys.executable, "-m", "browser_agent", *words, "--store", world.store.address, "--json"]
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
 
     return start
@@ -126,7 +126,7 @@ def test_ctrl_c_finishes_the_gesture_in_hand_and_the_resume_makes_the_rest(world
 
 
 def test_ctrl_c_at_the_pause_makes_nothing_and_enter_on_the_resume_makes_it_once(world: World, tmp_path: Path) -> None:
-    store = ("--store", str(world.store.path))
+    store = ("--store", world.store.address)
     at = Terminal(*run_words(world, "post_one", reference="R-1"), "--pause-before-gesture", *store, folder=tmp_path)
     at.type("\n")  # before the question: no answer to it
     at.read_until("Enter makes it, Ctrl-C stops here")
@@ -149,7 +149,7 @@ def test_ctrl_c_at_the_pause_makes_nothing_and_enter_on_the_resume_makes_it_once
 
 
 def test_a_second_ctrl_c_at_the_pause_ends_the_run_as_well(world: World, tmp_path: Path) -> None:
-    words = (*run_words(world, "post_one", reference="R-1"), "--pause-before-gesture", "--store", str(world.store.path))
+    words = (*run_words(world, "post_one", reference="R-1"), "--pause-before-gesture", "--store", world.store.address)
     at = Terminal(*words, folder=tmp_path)
     at.read_until("Enter makes it, Ctrl-C stops here")
     at.type("\x03\x03")
@@ -213,7 +213,7 @@ def test_a_browser_that_never_starts_is_tried_twice_and_leaves_nothing_behind(
     assert (said["code"], said["state"], said["attempts"]) == (5, "needs_attention", 2), said
     assert "got no browser, 2 times in a row" in said["words"] and "ChromiumDidNotStart" in said["words"]
     assert "browser-agent doctor" in said["questions"][0]["safe_step"]
-    assert list(world.store.path.with_suffix(".browsers").glob("*")) == []
+    assert list(world.store.profiles.glob("*")) == []
     monkeypatch.delenv(ENVIRONMENT_NAME)
     assert document(say("resume", said["run"]))["result"] == "INV-1"
 

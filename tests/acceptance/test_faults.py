@@ -166,7 +166,7 @@ class Locked:
 
 
 def test_a_database_that_is_locked_while_a_gesture_is_settled_loses_and_doubles_nothing(world: World) -> None:
-    locked = Locked(world.store.path, 8.0)
+    locked = Locked(Path(world.store.address), 8.0)
     run = world.submit("post_one", reference="R-1")
     ended = world.keep(run, tell=locked.tell)
     assert locked.held == 1

@@ -21,7 +21,7 @@ def wire(world: World, run: str) -> dict[str, Any]:
 
 def shown(world: World, run: str, *words: str) -> str:
     """What `browser-agent show` says of the run."""
-    said = CliRunner().invoke(app, ["show", run, "--store", str(world.store.path), *words], prog_name="browser-agent")
+    said = CliRunner().invoke(app, ["show", run, "--store", world.store.address, *words], prog_name="browser-agent")
     assert said.exit_code == 0, said.output
     return said.output
 

@@ -67,7 +67,7 @@ def test_a_planted_secret_is_nowhere_though_the_keeper_was_killed(
     }
 
     def say(*words: str, **more: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "browser_agent", *words, "--store", str(world.store.path)]
+        command = [sys.executable, "-m", "browser_agent", *words, "--store", world.store.address]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, stdout=pipe, stderr=pipe, cwd=tmp_path, env={**environment, **more})
 
@@ -130,4 +130,4 @@ def test_a_proven_value_that_is_a_card_number_is_not_changed_but_asked_for(world
     assert question.kind is QuestionKind.VALUES
     assert any("it holds a card number" in reason for reason in json.loads(question.reasons))
     assert len(world.books.invoices) == 1
-    assert not holds(world.store.path.read_bytes())
+    assert not holds(Path(world.store.address).read_bytes())

@@ -37,7 +37,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def start(world: World, *words: str) -> subprocess.Popen[str]:
     """`browser-agent ...` in a process of its own, on the world's store."""
-    command = [sys.executable, "-m", "browser_agent", *words, "--store", str(world.store.path), "--json"]
+    command = [sys.executable, "-m", "browser_agent", *words, "--store", world.store.address, "--json"]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=world.folder)
 
 
@@ -86,7 +86,7 @@ def test_an_ended_session_is_a_question_and_one_login_serves_its_run_and_the_nex
     (question,) = world.store.inbox.questions(run, open_only=True)
     assert question.kind is QuestionKind.SIGNED_OUT and "The session of manual (acme) has ended" in question.words
     assert world.books.invoices == [] and world.outcomes(run) == []
-    assert list(world.store.path.with_suffix(".browsers").iterdir()) == [], "a waiting run has a browser"
+    assert list(world.store.profiles.iterdir()) == [], "a waiting run has a browser"
     said = sign_in_by_hand(world, playwright, str(TASKS / "signing.py"), "manual")
     assert (said["code"], said["kept"]) == (0, True), said
     assert [command.split()[2] for command in said["next"]] == [run]

@@ -95,7 +95,7 @@ def test_what_the_login_has_left_is_kept(
         page.close()
     window.end()
     assert [session.id for session in books.sessions.all if session.account == "acme"] == cookies(store)
-    folder = store.path.with_suffix(".browsers")
+    folder = store.profiles
     assert list(folder.iterdir()) == [] and not processes_of(folder)
 
 
@@ -115,4 +115,4 @@ def test_a_site_that_is_down_is_told_and_leaves_no_browser(store: Store, thread:
     window = Window(store, Site("books", url="http://127.0.0.1:1", account="acme"), thread)
     with pytest.raises(Misuse, match="can't be opened at http://127.0.0.1:1: .*ERR_"):
         window.end()
-    assert list(store.path.with_suffix(".browsers").iterdir()) == [] and cookies(store) == []
+    assert list(store.profiles.iterdir()) == [] and cookies(store) == []

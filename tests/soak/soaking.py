@@ -78,7 +78,7 @@ class Soak:
         ):
             self._books, self._store = books, store
             self._runs = self._submit(road)
-            with Crew(str(store.path), self._folder, *self._size) as crew:
+            with Crew(store.address, self._folder, *self._size) as crew:
                 storm = self._storm(crew, road)
                 storm.over()
                 self._finish(crew)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from browser_agent.keeping import Options
 from browser_agent.store import Store, Times
@@ -12,7 +11,7 @@ from browser_agent.working import Duty, serve
 
 def main(where: str, concurrency: str, shorter: str) -> None:
     """Keep runs until SIGTERM."""
-    with Store(Path(where), times=Times.shortened(float(shorter))) as store:
+    with Store(where, times=Times.shortened(float(shorter))) as store:
         serve(store, Duty(int(concurrency)), Options(), lambda event: print(event, flush=True))
 
 

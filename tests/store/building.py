@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import deque
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
+import pytest
 from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -22,6 +24,10 @@ from browser_agent.records import GestureRow, QuestionRow, StepRow
 from browser_agent.states import GESTURE_ARROWS, GestureState, QuestionKind
 from browser_agent.store import Asked, Called, Intent, Lease, Store, migrations
 
+REFUSED = (sqlite3.IntegrityError, psycopg.IntegrityError)
+"""What a database says to a change that a trigger forbids."""
+only_sqlite = pytest.mark.parametrize("home", ["sqlite"])
+only_postgres = pytest.mark.parametrize("home", ["postgres"])
 NOON = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 SITES = {"books": {"url": "http://127.0.0.1:8001", "account": "acme"}}
 PROOF = {"values": '{"number": "INV-2301"}', "proven_by": '["o-1"]', "reasons": '["one new record"]', "count": 1}
@@ -117,16 +123,17 @@ def asked(store: Store, lease: Lease, kind: QuestionKind = QuestionKind.OUTCOME,
     return store.inbox.ask(lease, Asked(kind, more.pop("words", "Was invoice S-101 posted?"), **more))
 
 
-def everything(path: Path) -> Mapping[str, list[tuple[Any, ...]]]:
+def everything(store: Store | Path) -> Mapping[str, list[tuple[Any, ...]]]:
     """Every row of every table, by raw SQL."""
-    with closing(sqlite3.connect(path)) as connection:
-        names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        return {name: sorted(connection.execute(f'SELECT * FROM "{name}"'), key=repr) for name in names}
+    with _raw(store) as connection:
+        names = [name for (name,) in connection.execute(_NAMES[_is_postgres(store)]["table"]).fetchall()]
+        rows = {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for name in names}
+        return {name: sorted(found, key=repr) for name, found in rows.items()}
 
 
-def by_raw_sql(path: Path, *statements: str) -> None:
-    """Change the file behind the store's back."""
-    with closing(sqlite3.connect(path)) as connection, connection:
+def by_raw_sql(store: Store | Path, *statements: str) -> None:
+    """Change the database behind the store's back."""
+    with _raw(store) as connection, connection:
         for statement in statements:
             connection.execute(statement)
 
@@ -141,8 +148,60 @@ def migrate(store: Store, to: str) -> None:
         (command.upgrade if to == "head" or to > old else command.downgrade)(config, to)
 
 
-def without_triggers(path: Path) -> None:
-    """Take away what keeps audit lines from being changed, as somebody with the file in hand could."""
-    with closing(sqlite3.connect(path)) as connection:
-        names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
-    by_raw_sql(path, *(f"DROP TRIGGER {name}" for name in names))
+def without_triggers(store: Store | Path) -> None:
+    """Take away what keeps audit lines from being changed, as somebody who owns the database could."""
+    with _raw(store) as connection:
+        found = connection.execute(_NAMES[_is_postgres(store)]["trigger"]).fetchall()
+    on = {name: f" ON {table}" if _is_postgres(store) else "" for name, table in found}
+    by_raw_sql(store, *(f"DROP TRIGGER {name}{table}" for name, table in on.items()))
+
+
+def stored_bytes(store: Store) -> bytes:
+    """All that is stored, as it lies there: the bytes of the files, or the rows of the database."""
+    if _is_postgres(store):
+        return repr(everything(store)).encode()
+    file = Path(store.address)
+    return b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*") if path.is_file())
+
+
+def audit_line(store: Store, seq: int) -> tuple[str, bytes]:
+    """The hash before a line of the log, and its bytes."""
+    found = next(row for row in everything(store)["audit"] if row[0] == seq)
+    return found[3], found[5]
+
+
+def blob(store: Store, body: bytes) -> str:
+    """SQL for these bytes."""
+    return f"'\\x{body.hex()}'" if _is_postgres(store) else f"X'{body.hex()}'"
+
+
+def seconds_now(store: Store) -> str:
+    """SQL for the database's own clock, in seconds since 1970."""
+    return "extract(epoch FROM clock_timestamp())" if _is_postgres(store) else "(julianday('now') - 2440587.5) * 86400"
+
+
+def _is_postgres(store: Store | Path) -> bool:
+    return isinstance(store, Store) and store.address.startswith("postgresql://")
+
+
+@contextmanager
+def _raw(store: Store | Path) -> Iterator[Any]:
+    if _is_postgres(store):
+        with psycopg.connect(store.address) as connection:  # type: ignore[union-attr]  # only a store is one
+            yield connection
+    else:
+        with closing(sqlite3.connect(store.address if isinstance(store, Store) else store)) as connection:
+            yield connection
+
+
+_NAMES = {
+    False: {
+        "table": "SELECT name FROM sqlite_master WHERE type = 'table'",
+        "trigger": "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger'",
+    },
+    True: {
+        "table": "SELECT tablename FROM pg_tables WHERE schemaname = 'public'",
+        "trigger": "SELECT tgname, tgrelid::regclass::text FROM pg_trigger WHERE NOT tgisinternal",
+    },
+}
+"""What finds the names, in SQLite and in PostgreSQL."""

@@ -60,11 +60,11 @@ def test_a_yes_covers_exactly_the_call_that_it_was_given_for(store: Store) -> No
         (lease, gesture(store, lease, name="delete_invoice")),
         (elsewhere, gesture(store, elsewhere)),
     ]
-    before = everything(store.path)
+    before = everything(store)
     for of_run, other in others:
         with pytest.raises(NotApproved):
             store.journal.dispatch(of_run, other, guarded=True, approval=first.id)
-    assert everything(store.path) == before
+    assert everything(store) == before
 
 
 def test_some_of_the_calls_can_be_approved_and_the_others_are_refused(store: Store) -> None:
@@ -90,7 +90,7 @@ def test_a_call_that_is_not_on_the_list_cannot_be_approved(store: Store, only: t
     lease = claim(store)
     with pytest.raises(Misuse, match=r"has the calls 1 to 3, and no"):
         answered(store, lease, said(only=only))
-    assert everything(store.path)["approval"] == []
+    assert everything(store)["approval"] == []
 
 
 def test_a_yes_for_no_time_and_a_no_for_a_time_are_refused(store: Store) -> None:
@@ -140,7 +140,7 @@ def test_a_yes_that_has_run_out_dispatches_nothing(store: Store) -> None:
     assert covering(store, lease) == yes.id
     assert yes.expires is not None and yes.expires > datetime.now(UTC) + timedelta(minutes=59)
     made = gesture(store, lease)
-    by_raw_sql(store.path, "UPDATE approval SET expires = '2020-01-01 00:00:00.000000'")
+    by_raw_sql(store, "UPDATE approval SET expires = '2020-01-01 00:00:00.000000'")
     assert covering(store, lease) is None
     with pytest.raises(NotApproved):
         store.journal.dispatch(lease, made, guarded=True, approval=yes.id)
@@ -152,12 +152,12 @@ def test_two_people_cannot_both_say_yes(store: Store) -> None:
     (question,) = store.inbox.questions(lease.run)
     with pytest.raises(NotAllowed):
         store.inbox.answer(question.id, said())
-    assert len(everything(store.path)["approval"]) == 3
+    assert len(everything(store)["approval"]) == 3
 
 
 def test_the_entry_of_a_dispatch_names_whose_authority_and_who_was_present(store: Store) -> None:
     run = submit(store)
-    by_raw_sql(store.path, f"UPDATE run SET submitted_by = 'cron' WHERE id = '{run}'")
+    by_raw_sql(store, f"UPDATE run SET submitted_by = 'cron' WHERE id = '{run}'")
     lease = store.leases.claim(run, keeper="{}", keeper_dead=True, present=None)
     yes = answered(store, lease, said())[0]
     store.journal.dispatch(lease, gesture(store, lease), guarded=True, approval=yes.id)
@@ -178,13 +178,13 @@ def test_a_store_of_the_schema_before_keeps_what_was_approved(store: Store) -> N
     old = [{**call, "step": call["step"].partition("@")[0]} for call in details["calls"]]
     migrate(store, "0004")
     by_raw_sql(
-        store.path,
+        store,
         "DROP TABLE approval",
         *(f'ALTER TABLE "{table}" DROP COLUMN {column}' for table, column in NEW_COLUMNS),
         f"UPDATE question SET details = '{json.dumps({'calls': old})}'",
         "UPDATE alembic_version SET version_num = '0003'",
     )
-    with Store(store.path) as opened:
+    with Store(store.address) as opened:
         kept = opened.approvals.of_question(rows[0].question_id)
         assert [(row.step, row.arguments, row.approved, row.by, row.expires) for row in kept] == [
             (call["step"], call["arguments"], True, "Ann", None) for call in CALLS

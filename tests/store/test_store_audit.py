@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,7 +14,10 @@ from browser_agent.states import Answer, GestureState, RunState, StepState
 from browser_agent.store import Lease, Said, Store, audit
 from tests.store.building import (
     PROOF,
+    REFUSED,
     asked,
+    audit_line,
+    blob,
     brought,
     by_raw_sql,
     called,
@@ -70,38 +71,38 @@ def test_lines_of_one_run_are_told_apart(told: Store) -> None:
     ["UPDATE audit SET body = '{}' WHERE seq = 4", "DELETE FROM audit WHERE seq = 4", "DELETE FROM audit"],
 )
 def test_a_line_is_neither_changed_nor_removed(told: Store, statement: str) -> None:
-    before = everything(told.path)
-    with pytest.raises(sqlite3.IntegrityError, match="an audit line is never"):
-        by_raw_sql(told.path, statement)
-    assert everything(told.path) == before
+    before = everything(told)
+    with pytest.raises(REFUSED, match="an audit line is never"):
+        by_raw_sql(told, statement)
+    assert everything(told) == before
 
 
 def test_a_changed_line_is_found(told: Store) -> None:
-    without_triggers(told.path)
-    by_raw_sql(told.path, "UPDATE audit SET body = CAST(replace(body, 'Nordwind', 'Suedwind') AS BLOB) WHERE seq = 4")
+    without_triggers(told)
+    _, body = audit_line(told, 4)
+    by_raw_sql(told, f"UPDATE audit SET body = {blob(told, body.replace(b'Nordwind', b'Suedwind'))} WHERE seq = 4")
     assert broken_at(told) == [(4, "its text is not the text that was written")]
 
 
 def test_a_changed_line_with_its_hash_made_anew_is_found_by_the_next_one(told: Store) -> None:
-    without_triggers(told.path)
-    with closing(sqlite3.connect(told.path)) as connection, connection:
-        prev, body = connection.execute("SELECT prev, body FROM audit WHERE seq = 4").fetchone()
-        forged = body.replace(b"Nordwind", b"Suedwind")
-        anew = hashlib.sha256(b"browser-agent audit 1\n" + prev.encode() + b"\n" + forged).hexdigest()
-        connection.execute("UPDATE audit SET body = ?, hash = ? WHERE seq = 4", (forged, anew))
+    without_triggers(told)
+    prev, body = audit_line(told, 4)
+    forged = body.replace(b"Nordwind", b"Suedwind")
+    anew = hashlib.sha256(b"browser-agent audit 1\n" + prev.encode() + b"\n" + forged).hexdigest()
+    by_raw_sql(told, f"UPDATE audit SET body = {blob(told, forged)}, hash = '{anew}' WHERE seq = 4")
     assert broken_at(told) == [(5, "it does not follow the line before it")]
 
 
 def test_a_removed_line_is_found(told: Store) -> None:
-    without_triggers(told.path)
-    by_raw_sql(told.path, "DELETE FROM audit WHERE seq = 4")
+    without_triggers(told)
+    by_raw_sql(told, "DELETE FROM audit WHERE seq = 4")
     assert broken_at(told)[0] == (5, "line 4 is not there")
 
 
 def test_a_removed_line_with_the_rest_moved_up_is_found(told: Store) -> None:
-    without_triggers(told.path)
+    without_triggers(told)
     by_raw_sql(
-        told.path,
+        told,
         "DELETE FROM audit WHERE seq = 4",
         *(f"UPDATE audit SET seq = {seq - 1} WHERE seq = {seq}" for seq in range(5, 9)),
     )
@@ -110,24 +111,23 @@ def test_a_removed_line_with_the_rest_moved_up_is_found(told: Store) -> None:
 
 def test_an_inserted_line_is_found(told: Store) -> None:
     body, prev = b'{"kind":"verdict","run":null}', told.verify().head
-    with closing(sqlite3.connect(told.path)) as connection, connection:
-        values = ("verdict", prev, "f" * 64, body)
-        connection.execute("INSERT INTO audit (kind, prev, hash, body) VALUES (?, ?, ?, ?)", values)
+    row = f"9, 'verdict', '{prev}', '{'f' * 64}', {blob(told, body)}"
+    by_raw_sql(told, f"INSERT INTO audit (seq, kind, prev, hash, body) VALUES ({row})")
     assert broken_at(told) == [(9, "its text is not the text that was written")]
 
 
 def test_a_line_whose_columns_were_changed_is_found(told: Store) -> None:
-    without_triggers(told.path)
-    by_raw_sql(told.path, "UPDATE audit SET kind = 'note' WHERE seq = 4", "UPDATE audit SET run_id = 'x' WHERE seq = 5")
+    without_triggers(told)
+    by_raw_sql(told, "UPDATE audit SET kind = 'note' WHERE seq = 4", "UPDATE audit SET run_id = 'x' WHERE seq = 5")
     assert broken_at(told) == [(n, "its columns do not say what its text says") for n in (4, 5)]
 
 
 def test_a_transaction_that_was_rolled_back_has_told_nothing(store: Store, lease: Lease) -> None:
-    before = everything(store.path)
+    before = everything(store)
     with pytest.raises(RuntimeError), store.database.write() as session:
         audit.append(session, store.clock, "verdict", lease.run, ended="happened")
         raise RuntimeError("the power went")
-    assert everything(store.path) == before
+    assert everything(store) == before
 
 
 def test_times_and_paths_are_told_as_text_and_nothing_as_nothing(store: Store) -> None:

@@ -1,7 +1,6 @@
 """The last state of a session: sealed, fenced, bound to its run, and gone when the run has ended."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,7 @@ from browser_agent.sealing import Seal, SealBroken
 from browser_agent.states import RunState
 from browser_agent.store import Lease, Store
 from browser_agent.store.checkpoints import Checkpoints
-from tests.store.building import by_raw_sql, claim, everything
+from tests.store.building import by_raw_sql, claim, everything, stored_bytes
 
 STATE = {"cookies": [{"name": "sid", "value": "very-secret"}]}
 
@@ -23,14 +22,14 @@ def test_the_last_state_is_kept_and_nothing_of_it_in_the_clear(store: Store, lea
     kept = checkpoints(store)
     assert kept.keep(lease, session=({"cookies": []}, {})) and kept.keep(lease, session=(STATE, {}))
     assert kept.last(lease.run, "session") == STATE
-    assert len(everything(store.path)["checkpoint"]) == 1
+    assert len(everything(store)["checkpoint"]) == 1
     store.close()
-    assert all(b"very-secret" not in path.read_bytes() for path in Path(store.path).parent.glob("*.db*"))
+    assert b"very-secret" not in stored_bytes(store)
 
 
 def test_without_a_key_nothing_is_kept(store: Store, lease: Lease) -> None:
     assert not checkpoints(store, None).keep(lease, session=(STATE, {}))
-    assert everything(store.path)["checkpoint"] == []
+    assert everything(store)["checkpoint"] == []
     checkpoints(store).keep(lease, session=(STATE, {}))
     assert checkpoints(store, None).last(lease.run, "session") is None
 
@@ -55,14 +54,14 @@ def test_what_may_be_shown_needs_no_key_and_is_all_that_lies_open(store: Store, 
     assert (json.loads(page.shown), json.loads(session.shown)) == (shown, {})
     assert (page.purpose, checkpoints(store).kept_at(lease.run, "page")) == ("page", store.clock.now())
     assert checkpoints(store).kept_at(lease.run, "other") is None
-    assert b"380.00" not in store.path.read_bytes()
+    assert b"380.00" not in stored_bytes(store)
 
 
 def test_another_key_or_another_run_opens_nothing(store: Store, lease: Lease) -> None:
     checkpoints(store).keep(lease, session=(STATE, {}))
     with pytest.raises(SealBroken):
         checkpoints(store, b"x" * 32).last(lease.run, "session")
-    by_raw_sql(store.path, "UPDATE checkpoint SET purpose = 'other'")
+    by_raw_sql(store, "UPDATE checkpoint SET purpose = 'other'")
     with pytest.raises(SealBroken):
         checkpoints(store).last(lease.run, "other")
     assert checkpoints(store).last(lease.run, "session") is None
@@ -72,7 +71,7 @@ def test_an_older_attempt_keeps_nothing(store: Store, lease: Lease) -> None:
     claim(store, lease.run)
     with pytest.raises(Superseded):
         checkpoints(store).keep(lease, session=(STATE, {}))
-    assert everything(store.path)["checkpoint"] == []
+    assert everything(store)["checkpoint"] == []
 
 
 @pytest.mark.parametrize(
@@ -81,4 +80,4 @@ def test_an_older_attempt_keeps_nothing(store: Store, lease: Lease) -> None:
 def test_a_run_that_has_ended_for_good_keeps_no_session(store: Store, lease: Lease, state: RunState, left: int) -> None:
     checkpoints(store).keep(lease, session=(STATE, {}))
     store.leases.end(lease, state, ended_by="done")
-    assert len(everything(store.path)["checkpoint"]) == left
+    assert len(everything(store)["checkpoint"]) == left

@@ -29,7 +29,7 @@ from browser_agent.errors import StoreUnusable
 from browser_agent.states import OPEN_GESTURE_STATES, GestureState
 from browser_agent.store import Lease, Store, database
 from browser_agent.store import migrations as migrations_package
-from tests.store.building import by_raw_sql, called, claim, everything, intended, migrate, submit
+from tests.store.building import by_raw_sql, called, claim, everything, intended, migrate, only_sqlite, submit
 
 
 def digest(path: Path) -> str:
@@ -48,7 +48,7 @@ def test_the_schema_constant_is_the_last_migration(store: Store) -> None:
     numbers = [found[1] for text in texts if (found := re.search(r'^revision = "(\w+)"', text, re.MULTILINE))]
     assert len(numbers) == len(texts)
     assert max(numbers) == database.SCHEMA
-    assert everything(store.path)["alembic_version"] == [(database.SCHEMA,)]
+    assert everything(store)["alembic_version"] == [(database.SCHEMA,)]
 
 
 def test_the_first_schema_has_no_way_back() -> None:
@@ -60,22 +60,23 @@ def test_the_first_schema_has_no_way_back() -> None:
 
 def test_the_later_schemas_have_a_way_back_and_forth_and_lose_no_run(store: Store) -> None:
     run = submit(store)
-    before = everything(store.path)["run"]
+    before = everything(store)["run"]
     for to in ("0001", "head"):
         migrate(store, to)
-    assert everything(store.path)["run"] == before and store.leases.run(run).id == run
+    assert everything(store)["run"] == before and store.leases.run(run).id == run
 
 
 def test_a_store_of_the_schema_before_the_queue_has_no_run_for_workers_and_loses_no_attempt(store: Store) -> None:
     lease = claim(store)
     migrate(store, "0004")
-    with Store(store.path) as opened:
+    with Store(store.address) as opened:
         run, (attempt,) = opened.leases.run(lease.run), opened.leases.attempts(lease.run)
         assert (run.queued, run.deaths, run.budget, run.not_before) == (False, 0, None, None)
         assert (attempt.number, attempt.attested, attempt.progress) == (1, None, None)
         assert opened.queue.offers() == [] and opened.keepers.recent()[1] == []
 
 
+@only_sqlite
 def test_a_committed_row_survives_a_power_cut(store: Store) -> None:
     with store.database.read() as session:
         asked = [
@@ -93,10 +94,10 @@ def test_a_store_and_its_folder_are_made_for_their_owner_alone(tmp_path: Path) -
 
 def test_a_store_is_opened_again_as_it_was_left(store: Store) -> None:
     run = submit(store)
-    before = everything(store.path)
-    with Store(store.path) as again:
+    before = everything(store)
+    with Store(store.address) as again:
         assert again.leases.run(run).task_name == "invoice_shipments"
-    assert everything(store.path) == before
+    assert everything(store) == before
 
 
 def test_a_store_that_was_shut_writes_nothing_more_and_can_be_read(store: Store) -> None:
@@ -107,26 +108,33 @@ def test_a_store_that_was_shut_writes_nothing_more_and_can_be_read(store: Store)
     assert store.leases.keyed("k") == run and [each.id for each in store.leases.runs()] == [run.id]
 
 
-def test_many_who_open_a_new_store_at_once_make_one(tmp_path: Path) -> None:
+def test_many_who_open_a_new_store_at_once_make_one(new_place: Path | str) -> None:
     def open_it(number: int) -> str:
-        with Store(tmp_path / "runs.db") as store:
+        with Store(new_place) as store:
             return submit(store, key=str(number))
 
     with ThreadPoolExecutor(8) as pool:
         runs = set(pool.map(open_it, range(8)))
-    with Store(tmp_path / "runs.db") as store:
+    with Store(new_place) as store:
         assert {row.id for row in store.leases.runs()} == runs
         assert not store.verify().broken
 
 
+@only_sqlite
 def test_a_store_of_a_newer_schema_is_refused_and_left_as_it_is(store: Store) -> None:
     submit(store)
     store.close()
-    by_raw_sql(store.path, "UPDATE alembic_version SET version_num = '9999'")
-    before, rows = digest(store.path), everything(store.path)
+    by_raw_sql(store, "UPDATE alembic_version SET version_num = '9999'")
+    before, rows = digest(Path(store.address)), everything(store)
     with pytest.raises(StoreUnusable, match=r"has schema 9999; .* Nothing was changed. Upgrade browser-agent"):
-        Store(store.path)
-    assert (digest(store.path), everything(store.path)) == (before, rows)
+        Store(store.address)
+    assert (digest(Path(store.address)), everything(store)) == (before, rows)
+
+
+@pytest.fixture
+def new_place(request: pytest.FixtureRequest, home: str, tmp_path: Path) -> Path | str:
+    """Where no store is yet."""
+    return str(request.getfixturevalue("postgres_url")) if home == "postgres" else tmp_path / "new.db"
 
 
 def test_a_version_table_without_its_row_is_migrated_like_a_new_file(tmp_path: Path) -> None:
@@ -144,15 +152,16 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path: Path)
     assert digest(path) == before
 
 
+@only_sqlite
 def test_a_damaged_store_is_said_to_be_damaged(store: Store) -> None:
     for number in range(40):
         submit(store, key=f"{number}")
     store.close()
-    content = bytearray(store.path.read_bytes())
+    content = bytearray(Path(store.address).read_bytes())
     content[4096:] = b"\xff" * (len(content) - 4096)
-    store.path.write_bytes(content)
+    Path(store.address).write_bytes(content)
     with pytest.raises(StoreUnusable, match=r"is not a store: .*malformed"):
-        Store(store.path).leases.runs()
+        Store(store.address).leases.runs()
 
 
 def test_a_folder_in_the_place_of_the_store_is_refused(tmp_path: Path) -> None:
@@ -198,14 +207,15 @@ def opened_with(store: Store, monkeypatch: pytest.MonkeyPatch) -> Callable[[floa
 
     def open_it(seconds: float) -> Store:
         monkeypatch.setattr(database, "BUSY_SECONDS", seconds)
-        return Store(store.path)
+        return Store(store.address)
 
     return open_it
 
 
+@only_sqlite
 def test_a_lock_that_is_let_go_in_time_loses_nothing(opened_with: Callable[[float], Store]) -> None:
     store = opened_with(20)
-    holding = Holding(store.path)
+    holding = Holding(Path(store.address))
     timer = threading.Timer(0.5, holding.let_go)
     timer.start()
     run = submit(store)
@@ -213,29 +223,32 @@ def test_a_lock_that_is_let_go_in_time_loses_nothing(opened_with: Callable[[floa
     assert store.leases.run(run).id == run
 
 
+@only_sqlite
 def test_a_lock_that_is_held_too_long_writes_nothing_and_says_what_that_means(
     opened_with: Callable[[float], Store],
 ) -> None:
     store = opened_with(0.05)
     lease = claim(store)
     _, gesture = intended(store, lease)
-    before = everything(store.path)
-    holding = Holding(store.path)
+    before = everything(store)
+    holding = Holding(Path(store.address))
     with pytest.raises(StoreUnusable, match=r"was locked .* is in doubt, and a resume will look"):
         store.journal.dispatch(lease, gesture.id, guarded=True)
     holding.let_go()
-    assert everything(store.path) == before
+    assert everything(store) == before
     store.journal.dispatch(lease, gesture.id, guarded=True)
 
 
+@only_sqlite
 def test_a_reader_is_not_kept_waiting_by_a_writer(opened_with: Callable[[float], Store]) -> None:
     store = opened_with(0.05)
     run = submit(store)
-    holding = Holding(store.path)
+    holding = Holding(Path(store.address))
     assert [row.id for row in store.leases.runs()] == [run]
     holding.let_go()
 
 
+@only_sqlite
 def test_a_full_disk_writes_nothing_and_says_so(store: Store, lease: Lease) -> None:
     pages = "PRAGMA max_page_count = 1"  # SQLite never goes below the pages that there are
 
@@ -243,12 +256,12 @@ def test_a_full_disk_writes_nothing_and_says_so(store: Store, lease: Lease) -> N
     def _no_more_pages(connection: sqlite3.Connection, record: object) -> None:
         connection.execute(pages)
 
-    before = everything(store.path)
+    before = everything(store)
     with pytest.raises(StoreUnusable, match=r"The disk of the store .* is full. Nothing was written"):
         for number in range(400):
             store.journal.begin_step(lease, called(f"step {number} " + "x" * 4000))
-            before = everything(store.path)
-    assert everything(store.path) == before
+            before = everything(store)
+    assert everything(store) == before
     assert not store.verify().broken
 
 
@@ -260,7 +273,7 @@ def test_a_picture_that_is_too_large_for_the_disk_has_neither_row_nor_file(store
             store.artifacts.keep(b"a picture" * 1000, "image/webp")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
-    assert everything(store.path)["blob"] == []
+    assert everything(store)["blob"] == []
     assert [path for path in store.artifacts.folder.rglob("*") if path.is_file()] == []
 
 
@@ -268,9 +281,10 @@ def test_a_picture_that_cannot_be_written_has_no_row(store: Store) -> None:
     store.artifacts.folder.write_text("a file where the folder should be")
     with pytest.raises(StoreUnusable, match="A picture could not be stored"):
         store.artifacts.keep(b"a picture", "image/webp")
-    assert everything(store.path)["blob"] == []
+    assert everything(store)["blob"] == []
 
 
+@only_sqlite
 @pytest.mark.usefixtures("lease")
 def test_what_is_no_fault_of_the_file_passes_unchanged(store: Store) -> None:
     with pytest.raises(OperationalError, match="no such table"), store.database.read() as session:
@@ -286,7 +300,7 @@ from browser_agent.states import GestureState, StepState
 from browser_agent.store import Store
 from tests.store.building import brought, claim
 
-with Store(Path(sys.argv[1])) as store:
+with Store(sys.argv[1]) as store:
     lease = claim(store)
     for number in range(10_000):
         gesture = brought(store, lease, GestureState.HAPPENED, f"post_invoice({number})")
@@ -296,21 +310,22 @@ with Store(Path(sys.argv[1])) as store:
 """
 
 
-def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_holds(store: Store) -> None:
+def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_holds(store: Store, home: str) -> None:
     dice = random.Random(20261130)
     for _ in range(4):
-        _kill_a_writer(store.path, after_lines=dice.randrange(1, 6))
-        with closing(sqlite3.connect(store.path)) as connection:
-            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        with Store(store.path) as again:
+        _kill_a_writer(store.address, after_lines=dice.randrange(1, 6))
+        if home == "sqlite":
+            with closing(sqlite3.connect(store.address)) as connection:
+                assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        with Store(store.address) as again:
             assert not again.verify().broken
             assert again.artifacts.missing() == []
             for run in again.leases.runs():
                 _rows_and_log_agree(again, run.id)
 
 
-def _kill_a_writer(path: Path, after_lines: int) -> None:
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE)
+def _kill_a_writer(where: str, after_lines: int) -> None:
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, where], stdout=subprocess.PIPE)
     assert writer.stdout is not None
     for _ in range(after_lines):
         assert writer.stdout.readline(), "the writer ended by itself"

@@ -12,6 +12,7 @@ from browser_agent.records import scrubbed_columns
 from browser_agent.secret import Secret
 from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
 from browser_agent.store import Asked, Called, Intent, Said, Store
+from tests.store.building import stored_bytes
 
 _FREE = ("words", "reason", "reasons", "ended_by", "how", "raised", "evidence", "observation", "address")
 PLANTED = "xyzzy-planted-7"
@@ -25,8 +26,7 @@ def planted():
 
 
 def everything(store: Store) -> str:
-    files = [store.path, *store.path.parent.glob(f"{store.path.name}*")]
-    return b"".join(path.read_bytes() for path in files).decode(errors="replace")
+    return stored_bytes(store).decode(errors="replace")
 
 
 def test_what_is_said_about_a_run_a_step_a_gesture_and_a_question_is_scrubbed(store: Store):

@@ -6,7 +6,6 @@ import inspect
 import multiprocessing
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -27,6 +26,7 @@ from tests.store.building import (
     everything,
     intended,
     intent,
+    seconds_now,
     submit,
 )
 
@@ -88,29 +88,29 @@ def test_an_older_attempt_writes_nothing(store: Store, lease: Lease, write: str)
     step, gesture = intended(store, lease)
     question = asked(store, lease, QuestionKind.VALUES, step=step.id)
     newer = claim(store, lease.run)
-    before = everything(store.path)
+    before = everything(store)
     with pytest.raises(Superseded, match="Attempt 2 owns the run") as stop:
         WRITES[write](store, lease, step, gesture.id, question.id)
     assert (stop.value.attempt, stop.value.now) == (1, newer.attempt)
-    assert everything(store.path) == before
+    assert everything(store) == before
 
 
 @pytest.mark.parametrize("write", sorted(set(WRITES) - {"Journal.release"}))
 def test_the_current_attempt_writes_each_of_them(store: Store, lease: Lease, write: str) -> None:
     step, gesture = intended(store, lease)
     question = asked(store, lease, QuestionKind.VALUES, step=step.id)
-    before = everything(store.path)
+    before = everything(store)
     WRITES[write](store, lease, step, gesture.id, question.id)
-    assert everything(store.path) != before
+    assert everything(store) != before
 
 
 def test_the_right_number_with_another_token_writes_nothing(store: Store, lease: Lease) -> None:
-    before = everything(store.path)
+    before = everything(store)
     with pytest.raises(Superseded):
         store.leases.beat(Lease(lease.run, lease.attempt, "stolen"))
     with pytest.raises(Superseded, match="may change nothing any more"):
         store.leases.beat(Lease("run-nowhere", 1, lease.token))
-    assert everything(store.path) == before
+    assert everything(store) == before
 
 
 def test_a_superseded_attempt_may_still_say_how_it_ended_and_nothing_else(store: Store, lease: Lease) -> None:
@@ -128,7 +128,7 @@ def test_the_facts_of_an_attempt_stand_in_its_row(store: Store, lease: Lease) ->
 
 
 def lease_ends_in(store: Store, seconds: float) -> None:
-    by_raw_sql(store.path, f"UPDATE run SET lease_until = (julianday('now') - 2440587.5) * 86400.0 + {seconds}")
+    by_raw_sql(store, f"UPDATE run SET lease_until = {seconds_now(store)} + {seconds}")
 
 
 def test_too_little_lease_left_makes_no_gesture(store: Store, lease: Lease) -> None:
@@ -178,8 +178,8 @@ def test_of_two_hundred_threads_one_claims_the_run(store: Store) -> None:
     assert [row.number for row in store.leases.attempts(run)] == [1]
 
 
-def _claim_in_a_process(path: Path, run: str, number: int) -> int:
-    with Store(path) as store:
+def _claim_in_a_process(where: str, run: str, number: int) -> int:
+    with Store(where) as store:
         try:
             return store.leases.claim(run, keeper=str(number), keeper_dead=False).attempt
         except InOtherHands:
@@ -189,7 +189,7 @@ def _claim_in_a_process(path: Path, run: str, number: int) -> int:
 def test_of_four_processes_one_claims_the_run(store: Store) -> None:
     run = submit(store)
     with multiprocessing.get_context("spawn").Pool(4) as pool:
-        got = pool.starmap(_claim_in_a_process, [(store.path, run, number) for number in range(4)])
+        got = pool.starmap(_claim_in_a_process, [(store.address, run, number) for number in range(4)])
     assert sorted(got) == [0] * 3 + [1]
 
 
@@ -205,10 +205,10 @@ def test_a_key_names_one_run(store: Store) -> None:
     run = submit(store, key="day-30")
     assert submit(store, key="day-30") == run
     assert submit(store) != run
-    before = everything(store.path)
+    before = everything(store)
     with pytest.raises(InOtherHands, match="has the key 'day-30' already, with arguments"):
         submit(store, key="day-30", arguments='{"day": "2026-12-01"}')
-    assert everything(store.path) == before
+    assert everything(store) == before
 
 
 def test_runs_are_listed_and_an_unknown_one_is_said_to_be_unknown(store: Store) -> None:

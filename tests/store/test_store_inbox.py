@@ -33,22 +33,22 @@ def test_a_question_takes_only_the_answers_of_its_kind(
     store: Store, lease: Lease, kind: QuestionKind, answer: Answer
 ) -> None:
     question = asked(store, lease, kind, earliest_safe=NOON)
-    before = everything(store.path)
+    before = everything(store)
     if answer in ALLOWED[kind]:
         assert store.inbox.answer(question.id, ann(answer)).state is QuestionState.ANSWERED
         return
     with pytest.raises(Misuse, match=f"Question {question.id} can be answered with: .*abandon"):
         store.inbox.answer(question.id, ann(answer))
-    assert everything(store.path) == before
+    assert everything(store) == before
 
 
 @pytest.mark.parametrize(("by", "reason"), [("", "I saw it"), ("ann", ""), (" ", "I saw it"), ("ann", "\n")])
 def test_an_answer_without_name_or_reason_changes_nothing(store: Store, lease: Lease, by: str, reason: str) -> None:
     question = asked(store, lease)
-    before = everything(store.path)
+    before = everything(store)
     with pytest.raises(Misuse, match="needs a name"):
         store.inbox.answer(question.id, Said(Answer.HAPPENED, by, reason))
-    assert everything(store.path) == before
+    assert everything(store) == before
 
 
 @pytest.mark.parametrize(
@@ -74,10 +74,10 @@ def test_an_answer_settles_its_gesture(store: Store, lease: Lease, answer: Answe
 
 def test_it_is_too_early_to_say_not_happened_before_the_safe_time(store: Store, lease: Lease, clock: HandClock) -> None:
     question = asked(store, lease, earliest_safe=NOON + timedelta(seconds=30))
-    before = everything(store.path)
+    before = everything(store)
     with pytest.raises(Misuse, match=r"Too early .*before 2026-11-30 12:00:30 UTC"):
         store.inbox.answer(question.id, ann(Answer.NOT_HAPPENED))
-    assert everything(store.path) == before
+    assert everything(store) == before
     clock.sleep(30)
     store.inbox.answer(question.id, ann(Answer.NOT_HAPPENED))
 
@@ -109,9 +109,9 @@ def test_of_two_people_one_answers(store: Store, lease: Lease) -> None:
 
 def test_the_same_question_is_put_once(store: Store, lease: Lease) -> None:
     first = asked(store, lease, QuestionKind.APPROVAL, words="Email these?")
-    before = everything(store.path)
+    before = everything(store)
     assert asked(store, lease, QuestionKind.APPROVAL, words="Email these?").id == first.id
-    lines = {name: rows for name, rows in everything(store.path).items() if name != "run"}
+    lines = {name: rows for name, rows in everything(store).items() if name != "run"}
     assert lines == {name: rows for name, rows in before.items() if name != "run"}
     assert asked(store, lease, QuestionKind.APPROVAL, words="Email those?").id != first.id
 
@@ -141,10 +141,10 @@ def test_what_the_step_needs_of_what_happened_stands_in_the_question_and_must_be
         take(store, lease, gesture.id, state)
     question = asked(store, lease, gesture=gesture.id, step=step.id)
     assert json.loads(question.details)["needs"] == ["number", "total"]
-    before = everything(store.path)
+    before = everything(store)
     with pytest.raises(Misuse, match="needs to know its total: add --value total="):
         store.inbox.answer(question.id, ann(Answer.HAPPENED, number="INV-7"))
-    assert everything(store.path) == before
+    assert everything(store) == before
     store.inbox.answer(question.id, ann(Answer.HAPPENED, number="INV-7", total="120.00"))
     assert store.journal.gesture(gesture.id).state is GestureState.HAPPENED
 

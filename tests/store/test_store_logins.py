@@ -1,14 +1,12 @@
 """Logins: sealed, bound to site and account, one each, gone when they are forgotten, and never there without a key."""
 
-from pathlib import Path
-
 import pytest
 
 from browser_agent.errors import Misuse, Superseded
 from browser_agent.sealing import Seal, SealBroken
 from browser_agent.store import Lease, Store
 from browser_agent.store.logins import Logins
-from tests.store.building import by_raw_sql, claim, everything
+from tests.store.building import by_raw_sql, claim, everything, stored_bytes
 
 STATE = {"cookies": [{"name": "sid", "value": "very-secret"}]}
 
@@ -29,7 +27,7 @@ def test_the_last_login_of_an_account_is_kept_and_nothing_of_it_in_the_clear(sto
     assert kept.find("books", "nobody") is None and kept.find("mail", "acme") is None
     assert [line["kind"] for line in store.audit_lines()] == ["login_kept"] * 3
     store.close()
-    assert all(b"very-secret" not in path.read_bytes() for path in Path(store.path).parent.glob("*.db*"))
+    assert b"very-secret" not in stored_bytes(store)
 
 
 def test_without_a_key_none_is_kept_and_none_opens(store: Store) -> None:
@@ -39,7 +37,7 @@ def test_without_a_key_none_is_kept_and_none_opens(store: Store) -> None:
         with pytest.raises(Misuse, match="browser-agent key --new"):
             act()
     assert keyless.find("books", "acme") is None
-    assert len(everything(store.path)["login"]) == 1
+    assert len(everything(store)["login"]) == 1
 
 
 @pytest.mark.parametrize("moved", ["site = 'mail'", "account = 'other'", "site = 'book', account = 'sacme'"])
@@ -47,7 +45,7 @@ def test_a_login_opens_for_its_own_site_and_account_only(store: Store, moved: st
     logins(store).keep("books", "acme", STATE)
     with pytest.raises(SealBroken):
         logins(store, b"x" * 32).find("books", "acme")
-    by_raw_sql(store.path, f"UPDATE login SET {moved}")
+    by_raw_sql(store, f"UPDATE login SET {moved}")
     (row,) = logins(store).rows()
     with pytest.raises(SealBroken):
         logins(store).find(row.site, row.account)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
+from sqlmodel import select
 
 from browser_agent.claiming import own_process, take_over
 from browser_agent.errors import InOtherHands, NotAllowed
 from browser_agent.keeping import Options
 from browser_agent.processes import HOST_VARIABLE, own_host
+from browser_agent.records import RunRow
 from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
 from browser_agent.store import Lease, Said, Store, Times, Work
 from browser_agent.watching import Watch
@@ -38,11 +39,11 @@ def offers(store: Store) -> list[tuple[str, Work]]:
 
 def minutes_pass(store: Store, minutes: int = 60) -> None:
     """Move what is due nearer, since nobody can move the database's clock."""
-    by_raw_sql(
-        store.path,
-        f"UPDATE run SET look_after = datetime(look_after, '-{minutes} minutes') || '.000000'",
-        f"UPDATE run SET not_before = datetime(not_before, '-{minutes} minutes') || '.000000'",
-    )
+    with store.database.write() as session:
+        for row in session.exec(select(RunRow)):
+            row.look_after = row.look_after and row.look_after - timedelta(minutes=minutes)
+            row.not_before = row.not_before and row.not_before - timedelta(minutes=minutes)
+            session.add(row)
 
 
 def test_a_run_that_was_not_submitted_for_workers_is_never_offered(store: Store) -> None:
@@ -116,13 +117,13 @@ def test_each_look_at_an_open_question_is_due_later_than_the_one_before(store: S
 def test_the_same_key_is_the_same_run_and_other_arguments_are_refused(store: Store) -> None:
     run = queued(store, key="nov-30")
     assert queued(store, key="nov-30") == run
-    before = everything(store.path)
+    before = everything(store)
     with pytest.raises(InOtherHands, match="has the key 'nov-30' already, with arguments"):
         queued(store, key="nov-30", arguments='{"day": 2}')
-    assert everything(store.path) == before
+    assert everything(store) == before
 
 
-def _take_all(path: Path, number: int) -> list[str]:
+def _take_all(path: str, number: int) -> list[str]:
     """Take whatever is offered until nothing is, as one of several processes."""
     won = []
     with Store(path) as store:
@@ -141,7 +142,7 @@ def _take_all(path: Path, number: int) -> list[str]:
 def test_of_two_processes_that_are_both_offered_two_hundred_runs_each_run_has_one_claim(store: Store) -> None:
     runs = [queued(store) for _ in range(200)]
     with multiprocessing.get_context("spawn").Pool(2) as pool:
-        first, second = pool.starmap(_take_all, [(store.path, number) for number in range(2)])
+        first, second = pool.starmap(_take_all, [(store.address, number) for number in range(2)])
     assert sorted([*first, *second]) == sorted(runs)
     assert {len(store.leases.attempts(run)) for run in runs} == {1}
 
@@ -219,7 +220,7 @@ def test_the_attempt_of_a_living_keeper_is_left_alone(store: Store) -> None:
 
 def test_a_process_of_another_host_is_not_judged(store: Store) -> None:
     run = queued(store)
-    with Store(store.path, store.clock, host="elsewhere") as there:
+    with Store(store.address, store.clock, host="elsewhere") as there:
         taken(there, run)
     assert glance(store) == []
     (attempt,) = store.leases.attempts(run)
@@ -267,7 +268,7 @@ def test_a_living_keeper_of_this_host_keeps_its_run_until_its_lease_has_run_out(
     (attempt,) = store.leases.attempts(run)
     with pytest.raises(InOtherHands, match="is kept by process"):
         take_over(store, run, attempt, of_queue=True)
-    by_raw_sql(store.path, "UPDATE run SET lease_until = 1.0")
+    by_raw_sql(store, "UPDATE run SET lease_until = 1.0")
     assert take_over(store, run, attempt, of_queue=True).attempt == lease.attempt + 1
 
 

@@ -96,7 +96,7 @@ def test_a_command_learns_of_a_question_once_however_often_the_run_is_kept(
     assert (told["question"], told["BROWSER_AGENT_QUESTION_ID"]) == (question.id, question.id)
     assert (told["BROWSER_AGENT_QUESTION_RUN"], told["BROWSER_AGENT_QUESTION_KIND"]) == (question.run_id, "outcome")
     assert (told["words"], told["reasons"]) == ("Was invoice S-101 posted?", ["2 of 4 pages read"])
-    assert f"answer {question.id} happened --by NAME --reason TEXT --store {store.path}" in told["commands"][0]
+    assert f"answer {question.id} happened --by NAME --reason TEXT --store {store.where}" in told["commands"][0]
     assert [line["question"] for line in store.audit_lines() if line["kind"] == "question_told"] == [question.id]
     assert store.verify().broken == ()
 

@@ -162,7 +162,7 @@ def test_the_audit_log_is_verified_and_shown(cli: Cli, store: Store) -> None:
     (store.artifacts.folder / kept[:2] / kept).unlink()
     said = cli("audit", "verify", "--json")
     assert (said.code, said.document["holds"], said.document["missing"]) == (1, False, [kept])
-    without_triggers(store.path)
+    without_triggers(store)
     with store.database.write() as session:
         session.connection().exec_driver_sql("DELETE FROM audit WHERE seq = 2")
     said = cli("audit", "verify")

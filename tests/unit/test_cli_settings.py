@@ -48,10 +48,10 @@ def test_what_is_said_wins_over_the_environment_and_that_over_the_file(
 
 
 def test_the_store_is_the_one_that_is_named_or_set_or_your_own(folder: Path) -> None:
-    assert settings.store_path(None, settings.load()) == settings.default_store()
+    assert settings.store_meant(None, settings.load()) == settings.default_store()
     (folder / settings.FILE_NAME).write_text('store = "file.db"')
-    assert settings.store_path(None, settings.load()) == folder / "file.db"
-    assert settings.store_path(Path("said.db"), settings.load()) == Path("said.db")
+    assert settings.store_meant(None, settings.load()) == folder / "file.db"
+    assert settings.store_meant(Path("said.db"), settings.load()) == folder / "said.db"
 
 
 def test_a_flag_of_a_command_wins_over_all(cli: Cli, keeper: Keeper, folder: Path) -> None:

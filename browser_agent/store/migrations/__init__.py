@@ -6,13 +6,12 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Engine
+from sqlalchemy import Connection
 
 
-def upgrade(engine: Engine) -> None:
-    """Bring the store to the newest schema, in one transaction; a crash in it leaves the old schema."""
+def upgrade(connection: Connection) -> None:
+    """Bring the store to the newest schema, in the caller's transaction; a crash in it leaves the old schema."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent))
-    with engine.connect().execution_options(begin="BEGIN EXCLUSIVE") as connection, connection.begin():
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

@@ -45,7 +45,7 @@ class AgentAudit:
         """The questions that wait for a person."""
         with Store(self.store) as store:
             rows = [row for run in self.runs for row in store.inbox.questions(run, open_only=True)]
-            return [Question.of(row, self.store) for row in rows]
+            return [Question.of(row, store.where) for row in rows]
 
     def _all(self, method: str) -> list[dict[str, Any]]:
         with Store(self.store) as store:

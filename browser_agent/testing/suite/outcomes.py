@@ -10,7 +10,6 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from pathlib import Path
 
 from browser_agent.records import GestureRow, QuestionRow
 from browser_agent.states import GestureState, QuestionState
@@ -36,9 +35,9 @@ class Question:
     commands: tuple[str, ...]
 
     @classmethod
-    def of(cls, row: QuestionRow, store: Path) -> Question:
+    def of(cls, row: QuestionRow, store: str) -> Question:
         """A question of a store, with the commands that answer it there."""
-        told = commands(row, f"--store {shlex.quote(str(store))}")
+        told = commands(row, f"--store {shlex.quote(store)}")
         return cls(row.id, str(row.kind), row.words, tuple(json.loads(row.reasons)), tuple(told))
 
 
@@ -96,7 +95,7 @@ def _seen(store: Store, row: GestureRow, question: QuestionRow | None) -> Seen:
         outcome=outcome_of(row.state),
         reasons=tuple(json.loads(row.reasons or "[]")),
         wire=_wire(store, row),
-        question=Question.of(question, store.path) if question is not None else None,
+        question=Question.of(question, store.where) if question is not None else None,
     )
 
 

@@ -109,6 +109,6 @@ def _told(store: Store, task: Task[..., Any], ended: Ended) -> TaskEnded:
         words=ended.words,
         result=task.adapter.validate_json(ended.result) if ended.result is not None else None,
         outcomes=Outcomes(seen_in(store, ended.run)),
-        questions=[Question.of(row, store.path) for row in rows],
+        questions=[Question.of(row, store.where) for row in rows],
         attempts=ended.attempts,
     )

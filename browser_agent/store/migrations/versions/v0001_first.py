@@ -12,39 +12,56 @@ down_revision = None
 
 _FINAL = "'happened', 'not_happened', 'refused', 'rejected', 'abandoned'"
 
+_NO_EVIDENCE = "NEW.state = 'happened' AND (NEW.proven_by IS NULL OR NEW.proven_by IN ('', '[]', 'null'))"
+
 _TRIGGERS = (
-    "CREATE TRIGGER audit_keeps_its_lines BEFORE UPDATE ON audit "
-    "BEGIN SELECT RAISE(ABORT, 'an audit line is never changed'); END",
-    "CREATE TRIGGER audit_loses_no_line BEFORE DELETE ON audit "
-    "BEGIN SELECT RAISE(ABORT, 'an audit line is never removed'); END",
-    "CREATE TRIGGER gesture_outcomes_are_final BEFORE UPDATE OF state ON gesture "
-    f"WHEN OLD.state IN ({_FINAL}) AND NEW.state <> OLD.state "
-    "BEGIN SELECT RAISE(ABORT, 'a settled gesture keeps its outcome'); END",
-    "CREATE TRIGGER happened_needs_evidence BEFORE UPDATE OF state ON gesture "
-    "WHEN NEW.state = 'happened' AND (NEW.proven_by IS NULL OR NEW.proven_by IN ('', '[]', 'null')) "
-    "BEGIN SELECT RAISE(ABORT, 'happened needs its evidence'); END",
-    "CREATE TRIGGER happened_comes_with_evidence BEFORE INSERT ON gesture "
-    "WHEN NEW.state = 'happened' AND (NEW.proven_by IS NULL OR NEW.proven_by IN ('', '[]', 'null')) "
-    "BEGIN SELECT RAISE(ABORT, 'happened needs its evidence'); END",
-    "CREATE TRIGGER evidence_is_kept BEFORE UPDATE OF proven_by ON gesture "
-    "WHEN OLD.state = 'happened' AND NEW.proven_by IS NOT OLD.proven_by "
-    "BEGIN SELECT RAISE(ABORT, 'the evidence of a settled gesture is kept'); END",
-    "CREATE TRIGGER step_ends_are_final BEFORE UPDATE OF state ON step "
-    "WHEN OLD.state = 'finished' AND NEW.state <> OLD.state "
-    "BEGIN SELECT RAISE(ABORT, 'a finished step stays finished'); END",
-    "CREATE TRIGGER answers_are_final BEFORE UPDATE OF state ON question "
-    "WHEN OLD.state <> 'open' AND NEW.state <> OLD.state "
-    "BEGIN SELECT RAISE(ABORT, 'an ended question stays ended'); END",
-    "CREATE TRIGGER run_ends_are_final BEFORE UPDATE OF state ON run "
-    "WHEN OLD.state IN ('finished', 'abandoned') AND NEW.state <> OLD.state "
-    "BEGIN SELECT RAISE(ABORT, 'an ended run stays ended'); END",
+    ("audit_keeps_its_lines", "UPDATE ON audit", "", "an audit line is never changed"),
+    ("audit_loses_no_line", "DELETE ON audit", "", "an audit line is never removed"),
+    (
+        "gesture_outcomes_are_final",
+        "UPDATE OF state ON gesture",
+        f"OLD.state IN ({_FINAL}) AND NEW.state <> OLD.state",
+        "a settled gesture keeps its outcome",
+    ),
+    ("happened_needs_evidence", "UPDATE OF state ON gesture", _NO_EVIDENCE, "happened needs its evidence"),
+    ("happened_comes_with_evidence", "INSERT ON gesture", _NO_EVIDENCE, "happened needs its evidence"),
+    (
+        "evidence_is_kept",
+        "UPDATE OF proven_by ON gesture",
+        "OLD.state = 'happened' AND NEW.proven_by IS NOT OLD.proven_by",
+        "the evidence of a settled gesture is kept",
+    ),
+    (
+        "step_ends_are_final",
+        "UPDATE OF state ON step",
+        "OLD.state = 'finished' AND NEW.state <> OLD.state",
+        "a finished step stays finished",
+    ),
+    (
+        "answers_are_final",
+        "UPDATE OF state ON question",
+        "OLD.state <> 'open' AND NEW.state <> OLD.state",
+        "an ended question stays ended",
+    ),
+    (
+        "run_ends_are_final",
+        "UPDATE OF state ON run",
+        "OLD.state IN ('finished', 'abandoned') AND NEW.state <> OLD.state",
+        "an ended run stays ended",
+    ),
+)
+"""Name, before what, on which condition, and why it is refused."""
+
+_REFUSES = (
+    "CREATE FUNCTION refuses_a_change() RETURNS trigger LANGUAGE plpgsql AS "
+    "$$ BEGIN RAISE integrity_constraint_violation USING MESSAGE = TG_ARGV[0]; END $$"
 )
 
 
 def _audit() -> None:
     op.create_table(
         "audit",
-        sa.Column("seq", sa.Integer(), nullable=False),
+        sa.Column("seq", sa.Integer(), nullable=False, autoincrement=False),
         sa.Column("run_id", sa.String(), nullable=True),
         sa.Column("kind", sa.String(), nullable=False),
         sa.Column("prev", sa.String(), nullable=False),
@@ -274,8 +291,25 @@ def _release() -> None:
 def upgrade() -> None:
     for table in (_audit, _blob, _run, _attempt, _step, _gesture, _observation, _question, _release):
         table()
+    on_postgres = op.get_bind().dialect.name == "postgresql"
+    if on_postgres:
+        op.execute(_REFUSES)
+        op.execute(
+            "CREATE TRIGGER audit_is_never_emptied BEFORE TRUNCATE ON audit "
+            "EXECUTE FUNCTION refuses_a_change('an audit line is never removed')"
+        )
     for trigger in _TRIGGERS:
-        op.execute(trigger)
+        op.execute(_in_postgres(*trigger) if on_postgres else _in_sqlite(*trigger))
+
+
+def _in_sqlite(name: str, before: str, condition: str, why: str) -> str:
+    when = f"WHEN {condition} " if condition else ""
+    return f"CREATE TRIGGER {name} BEFORE {before} {when}BEGIN SELECT RAISE(ABORT, '{why}'); END"
+
+
+def _in_postgres(name: str, before: str, condition: str, why: str) -> str:
+    when = f"WHEN ({condition.replace('IS NOT OLD', 'IS DISTINCT FROM OLD')}) " if condition else ""
+    return f"CREATE TRIGGER {name} BEFORE {before} FOR EACH ROW {when}EXECUTE FUNCTION refuses_a_change('{why}')"
 
 
 def downgrade() -> None:

@@ -1,0 +1,78 @@
+"""Where a store is: a file of this machine, or a PostgreSQL database; what of it may be shown; what lies beside it.
+
+An address may hold a password: it is shown without it, everywhere. What belongs to a machine and not to the store (the
+profiles of its browsers), and pictures that have no place of their own, lie beside the file, or, for a database, in
+this user's data folder under a name that is made of the address. Knows no database.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import platformdirs
+
+from browser_agent.errors import Misuse
+
+SCHEMES = ("postgresql", "postgres")
+_SECRET = frozenset({"password", "sslpassword"})
+_NAMING = frozenset({"host", "port", "dbname", "options", "service"})
+"""What may stand behind the ? of an address and says which database it is."""
+
+
+def located(said: Path | str) -> Path | str:
+    """A store as it was said: an absolute path, or the address of a database in its one spelling.
+
+    Raises:
+        Misuse: the address of something else.
+    """
+    scheme, is_address, rest = str(said).partition("://")
+    if isinstance(said, Path) or not is_address:
+        return Path(said).expanduser().absolute()
+    if scheme.partition("+")[0] not in SCHEMES:
+        raise Misuse(f"A store is a file, or a database as postgresql://user@host/name: {scheme}:// is neither.")
+    return f"postgresql://{rest}"
+
+
+def is_database(said: Path | str) -> bool:
+    """Whether a store as it was said is a database."""
+    return isinstance(located(said), str)
+
+
+def shown(where: Path | str) -> str:
+    """The store in words for a person: the path, or the address without its password."""
+    if isinstance(where, Path):
+        return str(where)
+    who, place, query = _parts(where)
+    kept = "&".join(pair for pair in query.split("&") if pair.partition("=")[0] not in _SECRET)
+    user = who.partition(":")[0]
+    return f"postgresql://{f'{user}@' if user else ''}{place}{f'?{kept}' if kept else ''}"
+
+
+def evidence_beside(where: Path | str) -> Path:
+    """The folder of the store's pictures; it may be a link to another one."""
+    return where.with_suffix(".evidence") if isinstance(where, Path) else _folder(where) / "evidence"
+
+
+def profiles_beside(where: Path | str) -> Path:
+    """The folder of the profiles of browsers that this machine has started for the store."""
+    return where.with_suffix(".browsers") if isinstance(where, Path) else _folder(where) / "browsers"
+
+
+def _folder(address: str) -> Path:
+    """Where this machine keeps what lies beside a database, whoever the user is that it is reached as."""
+    _, place, query = _parts(address)
+    naming = sorted(pair for pair in query.split("&") if pair.partition("=")[0] in _NAMING)
+    name = hashlib.sha256("\n".join([place, *naming]).encode()).hexdigest()[:16]
+    return platformdirs.user_data_path("browser-agent") / "stores" / name
+
+
+def _parts(address: str) -> tuple[str, str, str]:
+    """Who, where, and what stands behind the ?; of a password that holds such a sign itself nothing gets past "who"."""
+    rest = address.partition("://")[2]
+    head, _, query = rest.partition("?")
+    if "@" in query and "@" not in head:
+        who, _, rest = rest.rpartition("@")
+        return who, *rest.partition("?")[::2]
+    who, _, place = head.rpartition("@")
+    return who, place, query
