@@ -26,6 +26,7 @@ from browser_agent.errors import (
     Refused,
     Stop,
     Stopped,
+    StoreUnusable,
     Superseded,
     TaskChanged,
     WaitingForPerson,
@@ -138,6 +139,9 @@ class Run:
         except Stop as stop:
             self._stop = stop
             raise
+        except StoreUnusable as unusable:  # what was being written may be there or not: as after a death, look first
+            self._stop = MachineTrouble(str(unusable))
+            raise self._stop from unusable
 
     # one step
 

@@ -266,6 +266,8 @@ class _Keeper:
                 return await self._browser()
             case "browser_lives" | "end_browser" | "state" | "arm" | "disarm" | "report" | "checkpoint":
                 answer: Message = await getattr(self._holding, asked)(**facts)
+                if "dead_at" in answer:  # a moment later, by the clock of all who share the store
+                    answer["dead_at"] = self._store.clock.now().isoformat()
                 return answer
             case _:
                 return {"error": f"the keeper has no answer to {asked!r}"}

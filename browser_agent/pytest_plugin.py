@@ -34,7 +34,9 @@ _SESSION: pytest.StashKey[str] = pytest.StashKey()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("browser-agent", "runs of browser-agent in tests")
     report = "write a report of each test that had a run, and an index of them, into this folder"
-    store = "keep the runs of the tests in this file; in pytest's own temporary folder if not said"
+    store = (
+        "keep the runs of the tests in this file or PostgreSQL database; in pytest's own temporary folder if not said"
+    )
     group.addoption("--agent-report", metavar="DIR", default=None, help=report)
     group.addoption("--agent-store", metavar="FILE", default=None, help=store)
     parser.addini("agent_report", report, default="")

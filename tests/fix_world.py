@@ -173,17 +173,18 @@ def holes(store: Store) -> list[str]:
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     """A fresh world; afterwards its log must verify, whatever happened in it."""
-    yield from _worlds(tmp_path, tmp_path / "runs.db")
+    yield from worlds(tmp_path, tmp_path / "runs.db")
 
 
 @pytest.fixture
 def postgres_world(tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """The same, with its store in PostgreSQL; what would lie in the user's data folder lies in the test's."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    yield from _worlds(tmp_path, postgres_url)
+    yield from worlds(tmp_path, postgres_url)
 
 
-def _worlds(folder: Path, store: Path | str) -> Iterator[World]:
+def worlds(folder: Path, store: Path | str) -> Iterator[World]:
+    """One world, with its store there."""
     with Books() as books, Mail() as mail, FaultProxy(books.url) as to_books, FaultProxy(mail.url) as to_mail:
         world = World(books, mail, to_books, to_mail, folder, store)
         yield world

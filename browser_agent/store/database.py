@@ -48,8 +48,12 @@ class Database:
         self.is_shut = False
         self.home = _home(where)
         self.engine = self.home.engine
-        with self.home.explained():
-            self._migrate()
+        try:
+            with self.home.explained():
+                self._migrate()
+        except BaseException:
+            self.close()
+            raise
 
     @contextmanager
     def write(self) -> Iterator[Session]:

@@ -56,7 +56,8 @@ _HABITS: dict[str, Any] = {
 """What a connection has unless its address says otherwise: a peer that is cut off is noticed, on our side too."""
 _PASSING = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "remaining connection slots")
 """Refusals of a server that will soon be one again."""
-_LOST = frozenset({"25P03", "25P04", "57P01", "57P02", "57P05"})
+_TOO_SILENT = "25P03"
+_LOST = frozenset({_TOO_SILENT, "25P04", "57P01", "57P02", "57P05"})
 """SQLSTATEs with which a server ends a session: silent for too long, shut down, crashed."""
 _BEGIN = (
     "SELECT set_config('lock_timeout', '{lock}ms', true),"
@@ -93,8 +94,12 @@ class PostgresHome:
             pool_pre_ping=True,
             pool_timeout=patience,
         )
-        with self.explained(), self.engine.connect() as connection:
-            self._check(connection)
+        try:
+            with self.explained(), self.engine.connect() as connection:
+                self._check(connection)
+        except BaseException:
+            self.engine.dispose()
+            raise
         self._patience = patience
 
     def clock(self) -> Clock:
@@ -150,7 +155,8 @@ class PostgresHome:
                 "was being recorded is in doubt, and a resume will look."
             )
         if error.connection_invalidated or state in _LOST or state.startswith("08"):
-            known = "it is not known whether the last row was written" if at_commit else "nothing was written"
+            open_end = at_commit and state != _TOO_SILENT  # whom that is said to had not committed
+            known = "it is not known whether the last row was written" if open_end else "nothing was written"
             return (
                 f"lost its connection: {known}. A gesture that was being recorded is in doubt, and a resume will look."
             )

@@ -6,13 +6,15 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from browser_agent.states import RunState
-from tests.fix_postgres import PASSWORD
-from tests.fix_world import TASKS, World
+from tests.fix_postgres import PASSWORD, Server
+from tests.fix_world import TASKS, World, worlds
 
 
 @pytest.fixture
@@ -52,11 +54,12 @@ def test_one_invoice_is_posted_shown_and_verified_by_commands(on_postgres: World
     assert (ended["state"], ended["result"]) == ("finished", "INV-1")
     assert on_postgres.invoices("R-1") == ["INV-1"]
     shown = said("show", "last")
-    assert [gesture["state"] for gesture in shown["gestures"]] == ["happened"]
-    assert said("audit", "verify")["broken"] == []
-    assert [run["id"] for run in said("runs")["runs"]] == [ended["run"]]
+    assert [gesture["state"] for step in shown["steps"] for gesture in step["gestures"]] == ["happened"]
+    verified = said("audit", "verify")
+    assert verified["holds"] and verified["lines"] > 5
+    assert [run["id"] for run in said("runs")] == [ended["run"]] and said("inbox") == []
     report = on_postgres.folder / "run.html"
-    said("report", "last", "--out", str(report))
+    said("report", "last", "-o", str(report))
     check_hidden(report.read_text())
 
 
@@ -74,3 +77,29 @@ def test_a_keeper_that_is_killed_is_followed_by_a_resume_and_one_invoice(on_post
     ended = said("resume", "last", "--keep-looking", "0")
     assert (ended["state"], ended["result"]) == ("finished", "INV-1"), ended
     assert on_postgres.invoices("R-1") == ["INV-1"]
+
+
+@pytest.fixture
+def world_of_its_own(
+    tmp_path: Path, own_postgres_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[World, Server]]:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    for world in worlds(tmp_path, own_postgres_server.new_database()):
+        yield world, own_postgres_server
+
+
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
+def test_a_database_that_is_restarted_while_a_write_is_on_its_way_leaves_one_invoice(
+    world_of_its_own: tuple[World, Server], mode: str
+) -> None:
+    world, server = world_of_its_own
+
+    def restart() -> None:
+        server.stop(mode)
+        server.start()
+
+    world.to_books.when("came", restart)
+    run = world.submit("post_one", reference="R-1")
+    ended = world.keep(run)
+    assert (ended.state, ended.result) == (RunState.FINISHED, '"INV-1"')
+    assert world.invoices("R-1") == ["INV-1"]

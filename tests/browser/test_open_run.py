@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
@@ -24,11 +25,11 @@ from browser_agent import (
     Site,
 )
 from browser_agent.browser.chromium import find_chromium
-from browser_agent.errors import Misuse, Stop
+from browser_agent.errors import MachineTrouble, Misuse, Stop
 from browser_agent.open_run import AT_THE_WIRE, OpenRun, open_run
 from browser_agent.records import GestureRow
 from browser_agent.states import Answer, Point, RunState
-from browser_agent.store import Said, Store
+from browser_agent.store import Said, Store, database
 from browser_agent.testing.road.proxy import FaultProxy
 from browser_agent.testing.sites.books import Books
 from browser_agent.testing.suite.run import crash
@@ -342,3 +343,26 @@ def test_a_page_that_nothing_could_guard_is_refused_before_anything_is_written(k
     with pytest.raises(Misuse, match=f"a page of Chromium, not of {kind}"), open_run(page, store=tmp_path / "runs.db"):
         raise AssertionError("it was opened")
     assert not (tmp_path / "runs.db").exists()
+
+
+def test_a_store_that_cannot_be_written_ends_the_go_and_the_next_one_looks_first(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.2)
+    other = sqlite3.connect(desk.store, isolation_level=None)
+
+    def lock(point: Point, gesture: int) -> None:
+        if point is Point.INTENT:
+            other.execute("BEGIN IMMEDIATE")
+
+    opened = open_run(desk.page, site=desk.site, store=desk.store, key="order-1", reach=lock)
+    with pytest.raises(MachineTrouble, match="was locked"), opened as run:
+        try:
+            with suppress(Exception):  # a script that carries on past whatever it meets
+                run.make(desk.post())
+        finally:
+            other.close()
+    assert desk.books.invoices == []
+    with desk.open("order-1") as run:
+        assert run.make(desk.post()) == Posted("INV-1")
+    assert [str(made.state) for made in desk.gestures()] == ["refused", "happened"]

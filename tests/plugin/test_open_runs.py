@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from browser_agent.store import Store
 from tests.fix_plugin import CONFTEST, Suite
 
 TESTS = """
@@ -107,3 +108,20 @@ def test_a_cut_run_goes_on_by_looking_and_its_tests_say_what_is_known(suite: Sui
             "*gesture 2: expected happened, seen nothing",
         ]
     )
+
+
+IN_A_DATABASE = """
+from invoice import posting
+
+
+def test_one(page, agent_run):
+    assert agent_run.make(posting(page, "S-7")) == "INV-1"
+"""
+
+
+def test_its_runs_may_lie_in_a_database(suite: Suite, postgres_url: str) -> None:
+    suite.write(conftest=CONFTEST, test_database=IN_A_DATABASE)
+    result = suite.run(f"--agent-store={postgres_url}", "--agent-report=reports")
+    result.assert_outcomes(passed=1)
+    with Store(postgres_url) as store:
+        assert [str(run.state) for run in store.leases.runs()] == ["finished"]

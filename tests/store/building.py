@@ -27,7 +27,6 @@ from browser_agent.store import Asked, Called, Intent, Lease, Store, migrations
 REFUSED = (sqlite3.IntegrityError, psycopg.IntegrityError)
 """What a database says to a change that a trigger forbids."""
 only_sqlite = pytest.mark.parametrize("home", ["sqlite"])
-only_postgres = pytest.mark.parametrize("home", ["postgres"])
 NOON = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 SITES = {"books": {"url": "http://127.0.0.1:8001", "account": "acme"}}
 PROOF = {"values": '{"number": "INV-2301"}', "proven_by": '["o-1"]', "reasons": '["one new record"]', "count": 1}

@@ -24,7 +24,18 @@ from browser_agent.states import (
     check_arrow,
 )
 from browser_agent.store import Lease, Said, Store
-from tests.store.building import PROOF, REFUSED, asked, brought, by_raw_sql, called, claim, everything, submit
+from tests.store.building import (
+    PROOF,
+    REFUSED,
+    asked,
+    brought,
+    by_raw_sql,
+    called,
+    claim,
+    everything,
+    only_sqlite,
+    submit,
+)
 
 TABLES: tuple[Arrows[Any], ...] = (RUN_ARROWS, STEP_ARROWS, GESTURE_ARROWS, QUESTION_ARROWS)
 
@@ -53,6 +64,7 @@ def test_no_gesture_is_settled_and_open_at_once() -> None:
     assert GestureState.INTENT not in MADE_GESTURE_STATES
 
 
+@only_sqlite  # the table is the same
 @pytest.mark.parametrize("new", GestureState)
 @pytest.mark.parametrize("old", GestureState)
 def test_a_gesture_takes_only_the_arrows_of_its_table(
@@ -111,6 +123,7 @@ def run_in(store: Store, state: RunState) -> tuple[str, Lease]:
     return run, lease
 
 
+@only_sqlite  # the table is the same
 @pytest.mark.parametrize("new", RunState)
 @pytest.mark.parametrize("old", sorted(set(RunState) - {RunState.NEW}))
 def test_a_lease_ends_only_a_running_run_and_only_along_an_arrow(store: Store, old: RunState, new: RunState) -> None:
@@ -134,6 +147,7 @@ def test_an_ended_run_is_not_claimed(store: Store, state: RunState) -> None:
     assert everything(store) == before
 
 
+@only_sqlite  # the table is the same
 @pytest.mark.parametrize("new", StepState)
 @pytest.mark.parametrize("old", StepState)
 def test_a_step_takes_only_the_arrows_of_its_table(store: Store, lease: Lease, old: StepState, new: StepState) -> None:

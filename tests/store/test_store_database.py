@@ -278,6 +278,7 @@ def test_a_picture_that_is_too_large_for_the_disk_has_neither_row_nor_file(store
 
 
 def test_a_picture_that_cannot_be_written_has_no_row(store: Store) -> None:
+    store.artifacts.folder.parent.mkdir(parents=True, exist_ok=True)
     store.artifacts.folder.write_text("a file where the folder should be")
     with pytest.raises(StoreUnusable, match="A picture could not be stored"):
         store.artifacts.keep(b"a picture", "image/webp")

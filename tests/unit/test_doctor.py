@@ -13,7 +13,9 @@ import psutil
 import pytest
 
 from browser_agent import doctor
+from browser_agent.configuration import AS_SHIPPED
 from browser_agent.doctor import Check
+from tests.fix_postgres import PASSWORD
 
 Mount = namedtuple("Mount", "mountpoint fstype")
 
@@ -123,3 +125,16 @@ def test_without_root_no_package_is_installed(no_chromium, monkeypatch):
     carried_out = Commands()
     assert not doctor.install_chromium(carried_out)
     assert carried_out.programs == [sys.executable]
+
+
+def test_a_database_is_reached_and_its_clock_and_pictures_are_told(postgres_server):
+    found = doctor.check_postgres(postgres_server.new_database())
+    assert found.well and "synchronous_commit on, fsync off" not in found.found
+    assert "s from this machine's" in found.found and PASSWORD not in found.found and "p%2F" not in found.found
+    alone = doctor.check_evidence(postgres_server.url(), AS_SHIPPED)
+    assert alone.well and "other machines can't see them" in alone.warning
+
+
+def test_a_database_that_is_not_there_is_told():
+    found = doctor.check_postgres("postgresql://ann:secret@127.0.0.1:1/runs")
+    assert not found.well and "does not answer" in found.found and "secret" not in found.found

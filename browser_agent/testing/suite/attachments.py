@@ -33,7 +33,7 @@ class Shot:
         return self.media_type.partition("/")[2]
 
 
-def shots(store: Path, runs: Iterable[str]) -> Iterator[Shot]:
+def shots(store: Path | str, runs: Iterable[str]) -> Iterator[Shot]:
     """The pictures before and after each gesture of the runs."""
     with Store(store) as opened:
         for run in runs:

@@ -20,7 +20,7 @@ class AgentAudit:
         runs: their ids, in the order in which the test has begun them.
     """
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path | str) -> None:
         self.store = store
         self.runs: list[str] = []
 

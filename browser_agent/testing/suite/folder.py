@@ -56,7 +56,7 @@ def file_name(test: str, number: int = 1, go: int = 1) -> str:
     return f"{short}-{hashlib.sha256(test.encode()).hexdigest()[:6]}{told}.html"
 
 
-def write_reports(folder: Path, store: Path, test: str, runs: Iterable[str], go: int = 1) -> list[Path]:
+def write_reports(folder: Path, store: Path | str, test: str, runs: Iterable[str], go: int = 1) -> list[Path]:
     """Write a report for each run of a test."""
     with Store(store) as opened:
         return [

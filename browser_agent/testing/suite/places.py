@@ -34,7 +34,7 @@ def refuse_wiped(config: pytest.Config) -> None:
         return
     wiped = Path(config.invocation_params.dir, output).resolve()
     for name in (STORE, REPORT):
-        place = told(config, name)
+        place = told(config, name) if name == REPORT or not _database(config) else None
         if place is not None and place.resolve().is_relative_to(wiped):
             option = "--" + name.replace("_", "-")
             raise pytest.UsageError(
@@ -43,6 +43,12 @@ def refuse_wiped(config: pytest.Config) -> None:
             )
 
 
-def store_of(config: pytest.Config, base: Path) -> Path:
-    """The file of the session's runs: what was said, or one in the base folder of this process."""
-    return told(config, STORE) or base / "browser-agent" / FILE_NAME
+def store_of(config: pytest.Config, base: Path) -> Path | str:
+    """The store of the session's runs: what was said, or a file in the base folder of this process."""
+    return _database(config) or told(config, STORE) or base / "browser-agent" / FILE_NAME
+
+
+def _database(config: pytest.Config) -> str:
+    """The address that was said in place of a file; empty if it was none."""
+    said = str(config.getoption(STORE, default=None) or config.getini(STORE) or "")
+    return said if "://" in said else ""

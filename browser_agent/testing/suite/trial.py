@@ -26,7 +26,7 @@ class Trial:
     Args:
         test: the test's node id.
         session: names this test session, the same for all of its processes.
-        store: the file in which its runs are written.
+        store: the file, or the database, in which its runs are written.
         sites: the sites of the test.
         go: counts the test's goes, from 1 (pytest-rerunfailures).
         kills: what is struck.
@@ -37,7 +37,7 @@ class Trial:
 
     test: str
     session: str
-    store: Path
+    store: Path | str
     sites: Sequence[Site] = ()
     go: int = 1
     kills: Kills = field(default_factory=Kills)
