@@ -204,7 +204,7 @@ class _Keeper:
                 await asyncio.to_thread(self._give_up, hopeless)
                 return
             self._say("worker_died", f"The worker died ({how}). Another one looks what its last gesture did.")
-            claim = self._store.leases.claim
+            claim = partial(self._store.leases.claim, only_look=self._options.only_look)
             async with self._leasing:  # no beat of the old lease may be under way
                 after, self._beaten = self._lease.attempt, time.monotonic()
                 own = own_process()
@@ -377,7 +377,7 @@ class _Keeper:
     async def _hopeless(self, how: str, run: RunRow) -> str:
         """Why another attempt would be in vain, or isn't wanted; empty if there is to be one."""
         if self._stopping.is_set():
-            return "ended by Ctrl-C; a resume looks first"
+            return "ended at once by a second signal; whoever goes on looks first"
         because = self._trouble or how
         if self._browserless >= BROWSERLESS_ATTEMPTS:
             return f"Run {self._run} got no browser, {self._browserless} times in a row: {because}"

@@ -90,9 +90,7 @@ class Task(Generic[P, R]):
             arguments: the task's arguments.
 
         Raises:
-            WrongArguments: all that do not fit, together.
-            SecretMissing: a worker could not have one of its secrets.
-            StoreUnusable: see `Store`.
+            WrongArguments, SecretMissing, StoreUnusable: nothing was written. A worker must have its secrets, too.
         """
         from browser_agent import starting
 

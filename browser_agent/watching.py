@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from browser_agent import logs
 from browser_agent.announcing import Announcer
 from browser_agent.claiming import lives, own_process
-from browser_agent.errors import StoreUnusable, Superseded
+from browser_agent.errors import NotAllowed, StoreUnusable, Superseded
 from browser_agent.giving_up import ask_a_person, used_up
 from browser_agent.keeping import OPEN_TASK, Event, Options, Tell
 from browser_agent.processes import StillAlive
@@ -120,7 +120,7 @@ class Watch:
             with Announcer(self._store, run.id, self._options, self._tell) as announcer:
                 question = ask_a_person(self._store, Lease(run.id, run.attempt, run.token), words)
                 announcer.tell(Event("question", words, run.id, run.attempt, {"question": question}))
-        except Superseded:  # somebody goes on with it
+        except (Superseded, NotAllowed):  # somebody goes on with it, or another watcher has asked
             return
 
     def _has_waited(self, of: tuple[str, int], seconds: float) -> bool:

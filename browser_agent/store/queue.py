@@ -21,8 +21,9 @@ from browser_agent.states import QuestionKind, QuestionState, RunState
 from browser_agent.store.database import Database
 from browser_agent.store.times import moment
 
-MOST = 50
-"""So many runs of a kind are offered at once; whoever takes one asks again."""
+MOST = 200
+"""So many runs of a kind are offered at once; whoever takes one asks again. The running ones are offered all: those
+that live are among them."""
 LOOKS_AFTER = tuple(timedelta(seconds=seconds) for seconds in (15, 60, 300, 900, 3600))
 """How long after it began to wait, or was last looked at, an open question is looked at again."""
 
@@ -91,7 +92,8 @@ def is_last() -> ColumnElement[bool]:
 
 def _offered(session: Session, work: Work, now: datetime) -> list[Offer]:
     asked = select(RunRow, AttemptRow).join(AttemptRow, is_last(), isouter=True).where(_is_due(work, now))
-    rows = session.exec(asked.order_by(col(RunRow.created), col(RunRow.id)).limit(MOST)).all()
+    most = None if work is Work.INTERRUPTED else MOST
+    rows = session.exec(asked.order_by(col(RunRow.created), col(RunRow.id)).limit(most)).all()
     return [
         Offer(
             row.id, work, row.attempt, attempt, row.lease_until <= now.timestamp(), deaths=row.deaths, budget=row.budget

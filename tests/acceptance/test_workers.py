@@ -80,10 +80,11 @@ def test_a_worker_above_the_memory_limit_is_ended_like_a_death_and_told_as_such(
     world.to_books.hold()
     run = workers.submit("post_one", attempts=1, reference="R-1")
     process = workers.start("--until-idle", "--memory-limit", "50")
-    row = workers.until_state(run, RunState.NEEDS_ATTENTION)
-    assert "above the limit of 50 MB" in (row.ended_by or "")
-    assert "above the limit of 50 MB" in (world.store.leases.attempts(run)[0].how or "")
     assert process.wait(DEADLINE_SECONDS) == 0
+    row, (attempt,) = world.store.leases.run(run), world.store.leases.attempts(run)
+    assert row.state is RunState.NEEDS_ATTENTION
+    assert "above the limit of 50 MB" in (row.ended_by or "")
+    assert "above the limit of 50 MB" in (attempt.how or "")
 
 
 def test_a_waiting_run_has_no_browser_and_its_answer_is_taken_up_by_a_worker_alone(

@@ -124,27 +124,26 @@ def test_the_same_key_is_the_same_run_and_other_arguments_are_refused(store: Sto
 
 
 def _take_all(path: str, number: int) -> list[str]:
-    """Take whatever is offered until nothing is, as one of several processes."""
+    """Take over all that is interrupted, as one of several processes that were offered the same."""
     won = []
     with Store(path) as store:
-        while found := [offer for offer in store.queue.offers() if offer.work is Work.NEW]:
-            for offer in found:
-                try:
-                    store.leases.claim(
-                        offer.run, keeper=str(number), keeper_dead=False, after=offer.attempt, of_queue=True
-                    )
-                except InOtherHands:
-                    continue
-                won.append(offer.run)
+        for offer in store.queue.offers():
+            try:
+                store.leases.claim(offer.run, keeper=str(number), keeper_dead=True, after=1, of_queue=True)
+            except InOtherHands:
+                continue
+            won.append(offer.run)
     return won
 
 
-def test_of_two_processes_that_are_both_offered_two_hundred_runs_each_run_has_one_claim(store: Store) -> None:
+def test_of_two_processes_that_see_two_hundred_runs_interrupted_one_takes_each(store: Store) -> None:
     runs = [queued(store) for _ in range(200)]
+    for run in runs:
+        taken(store, run)
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         first, second = pool.starmap(_take_all, [(store.address, number) for number in range(2)])
     assert sorted([*first, *second]) == sorted(runs)
-    assert {len(store.leases.attempts(run)) for run in runs} == {1}
+    assert {len(store.leases.attempts(run)) for run in runs} == {2}
 
 
 # the budget
