@@ -202,6 +202,7 @@ class _Keeper:
                 return
             if hopeless := await self._hopeless(how, run):
                 await asyncio.to_thread(self._give_up, hopeless)
+                await asyncio.to_thread(self._store.leases.end_attempt, dead, how)
                 return
             self._say("worker_died", f"The worker died ({how}). Another one looks what its last gesture did.")
             claim = partial(self._store.leases.claim, only_look=self._options.only_look)
