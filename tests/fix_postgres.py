@@ -20,6 +20,8 @@ from urllib.parse import quote
 
 import pytest
 
+from browser_agent import processes
+
 PASSWORD = "p/w@1 & so:on"
 """What may be shown nowhere; it holds what an address has to spell otherwise."""
 _NOBODY = 65534
@@ -59,6 +61,12 @@ class Server:
         """Stop it: "fast" ends every session, "immediate" is a crash."""
         self._do("pg_ctl", "-w", "-m", mode, "stop")
 
+    def end(self) -> None:
+        """End it, whatever it does, and see it dead."""
+        written = self._data / "postmaster.pid"
+        if written.exists() and (found := processes.identify(int(written.read_text().split()[0]))) is not None:
+            processes.end([found])
+
     def url(self, database: str = "postgres") -> str:
         """The address of a database, with its password."""
         return f"postgresql://ann:{quote(PASSWORD, safe='')}@127.0.0.1:{self.port}/{database}"
@@ -96,7 +104,7 @@ def _serving() -> Iterator[Server]:
     try:
         yield server
     finally:
-        server.stop("immediate")
+        server.end()
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import event, text
 
 from browser_agent.errors import InOtherHands, Misuse, StoreUnusable, Superseded
 from browser_agent.records import RunRow
-from browser_agent.store import LEASE_SECONDS, Store, database, postgres
+from browser_agent.store import Store, database, postgres
 from browser_agent.whereabouts import located, shown
 from tests.fix_postgres import PASSWORD, Server
 from tests.store.building import HandClock, by_raw_sql, called, claim, everything, intended, submit
@@ -185,7 +185,7 @@ def test_a_host_whose_clock_is_wrong_takes_no_lease_and_gives_none(where: str, m
         lease = off.leases.claim(run, keeper="{}", keeper_dead=False)
         with right.database.read() as session:
             left = right.leases.run(run).lease_until - right.database.now(session)
-        assert 0 < left <= LEASE_SECONDS
+        assert 0 < left <= right.times.lease
         with pytest.raises(InOtherHands):
             right.leases.claim(run, keeper="{}", keeper_dead=False)
         right.leases.beat(lease)
