@@ -1,18 +1,22 @@
 """Taking a run over: who keeps it, whether its last keeper is dead, and the lease that follows.
 
-A keeper on this host is judged by its process (pid and start time); one on another host only by its lease.
+A keeper on this host is judged by its process (pid and start time); one on another host only by its lease. Where an
+engine stands above both keepers, its word is enough: it wants one of them only. That the run is claimed says nothing of
+whether the old keeper's worker and browser are dead; that is seen to afterwards, on their own host.
 """
 
 from __future__ import annotations
 
 import json
 import socket
+from typing import Any
 
 from pydantic import TypeAdapter
 
 from browser_agent import processes
 from browser_agent.attending import watcher
-from browser_agent.errors import InOtherHands
+from browser_agent.errors import InOtherHands, Superseded
+from browser_agent.heeding import NOBODY, Engine
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow, RunRow
 from browser_agent.states import RunState
@@ -27,15 +31,17 @@ def last_attempt(store: Store, run: str) -> AttemptRow | None:
     return attempts[-1] if attempts else None
 
 
-def take_over(store: Store, run: str, previous: AttemptRow | None) -> Lease:
+def take_over(store: Store, run: str, previous: AttemptRow | None, engine: Engine = NOBODY) -> Lease:
     """Claim the run for this process, after the attempt that was seen last.
 
     Raises:
+        Superseded: the engine has given later work on it to another.
         InOtherHands: a living keeper has it.
         NotAllowed: it has ended for good.
     """
     here = previous is not None and previous.host == socket.gethostname()
     over = previous is not None and (previous.ended is not None or (here and not lives(previous.keeper)))
+    over = over or (previous is not None and _given_on(previous, engine))
     if previous is not None and here and not over:
         pid = json.loads(previous.keeper)["pid"]
         raise InOtherHands(
@@ -43,7 +49,7 @@ def take_over(store: Store, run: str, previous: AttemptRow | None) -> Lease:
             f"then: browser-agent resume {run}. Nothing was done."
         )
     after = previous.number if previous is not None else 0
-    return store.leases.claim(run, keeper=own_process(), keeper_dead=over, after=after, present=watcher())
+    return store.leases.claim(run, keeper=own_process(engine), keeper_dead=over, after=after, present=watcher())
 
 
 def keeper_lives(store: Store, run: RunRow) -> bool | None:
@@ -56,9 +62,20 @@ def keeper_lives(store: Store, run: RunRow) -> bool | None:
     return last.ended is None and lives(last.keeper)
 
 
-def own_process() -> str:
-    """This process, as it is stored."""
-    return stored_process(processes.own_id())
+def _given_on(previous: AttemptRow, engine: Engine) -> bool:
+    """Whether the engine of the last attempt is ours, and has given the run on since then."""
+    stored = json.loads(previous.keeper)
+    if not engine.name or stored.get("engine") != engine.name:
+        return False
+    if stored["order"] >= engine.order:
+        raise Superseded(previous.run_id, previous.number, previous.number)
+    return True
+
+
+def own_process(engine: Engine = NOBODY) -> str:
+    """This process as a keeper is stored, with the engine that stands above it."""
+    own: dict[str, Any] = _PROCESS.dump_python(processes.own_id())
+    return json.dumps(own | ({"engine": engine.name, "order": engine.order} if engine.name else {}))
 
 
 def stored_process(process: ProcessId) -> str:

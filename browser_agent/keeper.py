@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -22,18 +21,19 @@ from pydantic import TypeAdapter
 from browser_agent import nursing, processes, vault
 from browser_agent.announcing import Announcer
 from browser_agent.attending import check_attended, interrupts, said_go
-from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.held import driver_answers, without_lost_answers
 from browser_agent.channel import Message, next_line
-from browser_agent.claiming import end_process, last_attempt, lives, own_process, stored_process, take_over
+from browser_agent.claiming import last_attempt, own_process, stored_process, take_over
 from browser_agent.errors import MachineTrouble, Misuse, Stop, StoreUnusable, Superseded
+from browser_agent.heeding import NOBODY, Engine, Word
 from browser_agent.holding import Holding
+from browser_agent.inheriting import inherit
 from browser_agent.keeping import BEAT_SECONDS, OPEN_TASK, Ended, Event, KillAt, Options, Tell
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow
 from browser_agent.sessions import RunSession
 from browser_agent.states import Point, QuestionKind, RunState
-from browser_agent.store import LEASE_SECONDS, RELEASE_SECONDS, Asked, Lease, Store
+from browser_agent.store import LEASE_SECONDS, RELEASE_SECONDS, Asked, Store
 from browser_agent.striking import strike
 
 __all__ = ["Ended", "Event", "KillAt", "Options", "keep", "look"]
@@ -49,7 +49,13 @@ BROWSERLESS_ATTEMPTS = 2
 """So many attempts in a row without a browser are enough: another one would get none either."""
 
 
-def keep(store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None) -> Ended:
+def keep(
+    store: Store,
+    run: str,
+    options: Options | None = None,
+    tell: Tell = lambda event: None,
+    engine: Engine = NOBODY,
+) -> Ended:
     """Keep a run until it ends, waits for a person, or is stopped by Ctrl-C (the gesture in hand is finished first).
 
     Args:
@@ -57,6 +63,8 @@ def keep(store: Store, run: str, options: Options | None = None, tell: Tell = la
         run: its id.
         options: see `Options`.
         tell: called with each event, from the keeper's thread.
+        engine: who stands above this keeper. When it gives the run to another, nothing more leaves: worker and browser
+            are ended, and the run stands as it stood.
 
     Raises:
         UnknownName: no such run.
@@ -69,26 +77,30 @@ def keep(store: Store, run: str, options: Options | None = None, tell: Tell = la
         raise Misuse(f"Run {run} was opened by other code: open it there again, with its key, and it goes on.")
     check_attended(options or Options())
     with Announcer(store, run, options or Options(), tell) as announcer:
-        keeper = _Keeper(store, run, options or Options(), announcer.tell)
+        keeper = _Keeper(store, run, options or Options(), announcer.tell, engine)
         if not _loop_runs_here():
             return asyncio.run(keeper.keep())
         with ThreadPoolExecutor(1, thread_name_prefix="keeper") as thread:  # a notebook, or Playwright's sync API
             return thread.submit(lambda: asyncio.run(keeper.keep())).result()
 
 
-def look(store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None) -> Ended:
+def look(
+    store: Store,
+    run: str,
+    options: Options | None = None,
+    tell: Tell = lambda event: None,
+    engine: Engine = NOBODY,
+) -> Ended:
     """Look once more at what is in doubt, and do nothing else: `keep` with `only_look`."""
-    asked = options or Options()
-    return keep(
-        store, run, replace(asked, only_look=True, kill_at=None, slow_mo_ms=0, pause_before_gesture=False), tell
-    )
+    asked = replace(options or Options(), only_look=True, kill_at=None, slow_mo_ms=0, pause_before_gesture=False)
+    return keep(store, run, asked, tell, engine)
 
 
 class _Keeper:
     """One run being kept."""
 
-    def __init__(self, store: Store, run: str, options: Options, tell: Tell) -> None:
-        self._store, self._run, self._options = store, run, options
+    def __init__(self, store: Store, run: str, options: Options, tell: Tell, engine: Engine) -> None:
+        self._store, self._run, self._options, self._engine = store, run, options, engine
         self._tell_out: Tell = lambda event: tell(store.database.scrubber.facts(event))
         self._secrets = vault.gather(store, run)
         self._kill_at = options.kill_at
@@ -101,11 +113,12 @@ class _Keeper:
         self._browserless = 0  # attempts in a row that got no browser
         self._trouble = ""  # the last that a worker said of why it could not go on
         self._leasing = asyncio.Lock()
+        self._over = False  # the run is another's
 
     async def keep(self) -> Ended:
         previous = await asyncio.to_thread(last_attempt, self._store, self._run)
         self._beaten = time.monotonic()
-        self._lease = await asyncio.to_thread(take_over, self._store, self._run, previous)
+        self._lease = await asyncio.to_thread(take_over, self._store, self._run, previous, self._engine)
         try:
             with interrupts(self._asked_to_stop):
                 await self._hold_and_work(previous)
@@ -124,39 +137,15 @@ class _Keeper:
             self._holding = Holding(
                 playwright, folder, self._run, self._options, *at_the_wire, first, self._remember, kept.indexed_db
             )
-            await self._first_browser(previous)
-            beats = asyncio.create_task(self._beat())
+            if browser := await inherit(self._store, self._lease, previous):
+                await self._holding.adopt(browser)
+            beats, heeds = asyncio.create_task(self._beat()), asyncio.create_task(self._heed())
             try:
                 await self._attempts()
             finally:
                 beats.cancel()
+                heeds.cancel()
                 await self._holding.end_browser()
-
-    # taking over
-
-    async def _first_browser(self, previous: AttemptRow | None) -> None:
-        """Take the browser of a dead keeper over if it still lives, so that its page can be read; end all others.
-
-        If the old worker still lives, its browser is ended before it: a paused request would be let go by its death
-        (measured).
-        """
-        earlier = await asyncio.to_thread(self._store.leases.attempts, self._run)
-        here = [row for row in earlier if row.host == socket.gethostname() and row.number < self._lease.attempt]
-        for row in here:
-            chromium = Chromium.found(row.browser) if row.browser else None
-            last = previous is not None and row.number == previous.number
-            adopt = last and row.ended is None
-            if previous is not None and not last and row.browser == previous.browser:
-                chromium = None  # the last attempt went on with the same one
-            if chromium is not None and (not adopt or lives(row.worker) or not chromium.alive()):
-                await asyncio.to_thread(chromium.discard)
-            await asyncio.to_thread(end_process, row.worker)
-            await asyncio.to_thread(end_process, row.driver)
-            if chromium is not None and chromium.alive():
-                await self._holding.adopt(row.browser or "")
-            if row.ended is None:
-                old = Lease(self._run, row.number, "")
-                await asyncio.to_thread(self._store.leases.end_attempt, old, "its keeper died")
 
     # attempts
 
@@ -165,7 +154,7 @@ class _Keeper:
         while True:
             how, dead = await self._attempt(), self._lease
             run = await asyncio.to_thread(self._store.leases.run, self._run)
-            if run.state is not RunState.RUNNING or run.attempt != self._lease.attempt:
+            if self._over or run.state is not RunState.RUNNING or run.attempt != self._lease.attempt:
                 if run.attempt == self._lease.attempt and how != LEFT:  # it cut nothing off
                     how = f"its run was handed back before its worker ended ({how})"
                 await asyncio.to_thread(self._store.leases.end_attempt, dead, how)
@@ -178,7 +167,7 @@ class _Keeper:
             claim = self._store.leases.claim
             async with self._leasing:  # no beat of the old lease may be under way
                 after, self._beaten = self._lease.attempt, time.monotonic()
-                own = own_process()
+                own = own_process(self._engine)
                 self._lease = await asyncio.to_thread(claim, self._run, keeper=own, keeper_dead=True, after=after)
             await asyncio.to_thread(self._store.leases.end_attempt, dead, how)
 
@@ -233,6 +222,8 @@ class _Keeper:
             case "browser":
                 return await self._browser()
             case "browser_lives" | "end_browser" | "state" | "arm" | "disarm" | "report" | "checkpoint":
+                if asked == "arm":
+                    await self._fence()
                 answer: Message = await getattr(self._holding, asked)(**facts)
                 return answer
             case _:
@@ -269,9 +260,11 @@ class _Keeper:
         """Check what must hold at the very last moment, and write `released`.
 
         Raises:
-            Superseded: the worker is dead, or the lease is another's or has run out by the database's clock.
+            Superseded: the worker is dead, or the lease is another's or has run out by the database's clock, or the
+                engine does not stand behind it any more.
             MachineTrouble: the worker is stopped, or the lease is too old by a clock that nobody can set.
         """
+        await self._fence()  # first, since its answer may take a while
         if self._worker is None or not processes.alive(self._worker):
             raise Superseded(self._run, self._lease.attempt)
         if processes.stopped(self._worker):
@@ -323,10 +316,32 @@ class _Keeper:
             except StoreUnusable as unusable:  # the lease runs on; without a beat in time nothing more is made
                 self._say("store", str(unusable))
             except Superseded:
-                self._holding.refuse("another attempt owns the run")
-                if self._worker is not None:
-                    await asyncio.to_thread(processes.end, [self._worker])
+                await self._let_go()
                 return
+
+    async def _heed(self) -> None:
+        """Do what the engine says, when it says it."""
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            word = self._engine.word()
+            if self._over or word is Word.OVER:
+                await self._let_go()  # again, if another worker was being started meanwhile
+            elif word is Word.STOP and not self._stopping.is_set():
+                self._asked_to_stop()
+
+    async def _fence(self) -> None:
+        try:
+            await self._engine.fence()
+        except Superseded:
+            asyncio.create_task(self._let_go())  # noqa: RUF006  # the worker waits for our answer; `_over` is set
+            raise
+
+    async def _let_go(self) -> None:
+        """The run is another's: nothing more leaves."""
+        self._over = True
+        self._holding.refuse("another attempt owns the run")
+        if self._worker is not None:
+            await asyncio.to_thread(processes.end, [self._worker])
 
     def _asked_to_stop(self) -> None:
         """First Ctrl-C: finish the gesture in hand. Second: end the worker; the next resume looks."""

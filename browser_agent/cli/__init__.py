@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from browser_agent.cli import answering, configuring, reading, reversing, running, signing, trying
+from browser_agent.cli import answering, configuring, reading, reversing, running, signing, temporal, trying
 from browser_agent.cli.exits import WORDS, Exit
 from browser_agent.cli.opening import told
 from browser_agent.scrubbing import Scrubber
@@ -29,6 +29,12 @@ app = typer.Typer(
     epilog=f"**Exit codes**  \n{_EXITS}",
 )
 audit = typer.Typer(no_args_is_help=True, help="The append-only log: verify it, or read it. Changes nothing.")
+
+on_temporal = typer.Typer(
+    no_args_is_help=True,
+    help="Many machines: Temporal notices that a worker has died, chooses who goes on, and waits for people. Needs "
+    "`browser-agent[temporal]` and a Temporal server.",
+)
 
 
 @app.callback(invoke_without_command=True)
@@ -58,6 +64,9 @@ for _command in _COMMANDS:
 audit.command("verify")(told(reading.audit_verify))
 audit.command("show")(told(reading.audit_show))
 app.add_typer(audit, name="audit")
+for _command in temporal.COMMANDS:
+    on_temporal.command()(told(_command))
+app.add_typer(on_temporal, name="temporal")
 
 
 def main() -> None:
