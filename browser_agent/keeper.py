@@ -50,11 +50,7 @@ BROWSERLESS_ATTEMPTS = 2
 
 
 def keep(
-    store: Store,
-    run: str,
-    options: Options | None = None,
-    tell: Tell = lambda event: None,
-    engine: Engine = NOBODY,
+    store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None, engine: Engine = NOBODY
 ) -> Ended:
     """Keep a run until it ends, waits for a person, or is stopped by Ctrl-C (the gesture in hand is finished first).
 
@@ -85,11 +81,7 @@ def keep(
 
 
 def look(
-    store: Store,
-    run: str,
-    options: Options | None = None,
-    tell: Tell = lambda event: None,
-    engine: Engine = NOBODY,
+    store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None, engine: Engine = NOBODY
 ) -> Ended:
     """Look once more at what is in doubt, and do nothing else: `keep` with `only_look`."""
     asked = replace(options or Options(), only_look=True, kill_at=None, slow_mo_ms=0, pause_before_gesture=False)

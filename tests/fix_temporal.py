@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
+from pydantic import TypeAdapter
 
+from browser_agent.browser.chromium import Chromium
 from browser_agent.claiming import lives
 from browser_agent.engines.words import Stand
-from browser_agent.records import RunRow
+from browser_agent.records import AttemptRow, RunRow
 
 if TYPE_CHECKING:  # every test would wait for its import
     from temporalio.client import Client, WorkflowHandle
@@ -78,6 +80,8 @@ class Server:
 class Engine:
     """A world whose runs Temporal hands out, by a queue of its own."""
 
+    tasks = TASKS
+
     def __init__(self, server: Server, world: World, queue: str) -> None:
         self.server, self.world, self.queue = server, world, queue
         self._processes: list[subprocess.Popen[bytes]] = []
@@ -95,9 +99,9 @@ class Engine:
         """A workflow worker."""
         return self._started("workflows")
 
-    def browsers(self, *words: str) -> subprocess.Popen[bytes]:
-        """A browser worker."""
-        return self._started("worker", *words)
+    def browsers(self, *words: str, host: str = "") -> subprocess.Popen[bytes]:
+        """A browser worker; on a host of that name, as far as it can see."""
+        return self._started("worker", *words, host=host)
 
     def cli(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Another command of `browser-agent temporal`."""
@@ -131,18 +135,39 @@ class Engine:
         """How its workflow ended; its failure raises."""
         from temporalio.client import WorkflowFailureError
 
-        async def result(handle: WorkflowHandle[Any, Any]) -> Stand:
-            client = await self.server.client()
-            return await client.get_workflow_handle(handle.id, result_type=Stand).result()
+        async def result(handle: WorkflowHandle[Any, Any]) -> Any:
+            return await asyncio.wait_for(handle.result(), DEADLINE_SECONDS)
 
         try:
-            return asyncio.run(asyncio.wait_for(self._asked(key, result), DEADLINE_SECONDS))
+            return TypeAdapter(Stand).validate_python(self.ask(key, result))
         except WorkflowFailureError as error:
             raise error.cause or error from error
 
-    async def _asked(self, key: str, act: Callable[[WorkflowHandle[Any, Any]], Coroutine[Any, Any, T]]) -> T:
-        client = await self.server.client()
-        return await act(client.get_workflow_handle(key))
+    def run(self, act: Coroutine[Any, Any, T]) -> T:
+        """Do something with the server."""
+        return asyncio.run(act)
+
+    def open_in(self, key: str) -> list[str]:
+        """The questions that the workflow of that key knows as open."""
+
+        async def asked(handle: WorkflowHandle[Any, Any]) -> Any:
+            return await handle.query("stand")
+
+        found = self.ask(key, asked)
+        return [question["id"] for question in found["questions"]] if found else []
+
+    def ended_of(self, name: str) -> list[str]:
+        """The workflows that a schedule has started and that have ended."""
+
+        async def listed() -> list[str]:
+            client = await self.server.client()
+            return [each.id async for each in client.list_workflows("ExecutionStatus = 'Completed'")]
+
+        return [each for each in self.run(listed()) if each.startswith(name)]
+
+    def browser_lives(self, attempt: AttemptRow) -> bool:
+        """Whether the browser of an attempt lives."""
+        return attempt.browser is not None and Chromium.found(attempt.browser).alive()
 
     def until_state(self, key: str, *states: str) -> RunRow:
         """Wait until the run stands so in our store."""
@@ -165,8 +190,10 @@ class Engine:
             for attempt in self.world.store.leases.attempts(run.id):
                 until(lambda worker=attempt.worker: not lives(worker), "its worker has left")  # type: ignore[misc]
 
-    def _started(self, *words: str) -> subprocess.Popen[bytes]:
+    def _started(self, *words: str, host: str = "") -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "browser_agent", "temporal", *words]
+        if host:
+            command = ["unshare", "--uts", "sh", "-c", f'hostname {host}; exec "$@"', "sh", *command]
         with (self.world.folder / f"{words[0]}-{len(self._processes)}.log").open("wb") as log:
             process = subprocess.Popen(
                 command, env=self.environment, cwd=self.world.folder, stdout=log, stderr=log, start_new_session=True

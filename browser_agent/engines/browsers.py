@@ -15,13 +15,12 @@ from datetime import timedelta
 
 from temporalio import activity
 from temporalio.client import Client
-from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 from browser_agent.engines.pulse import Pulse
 from browser_agent.engines.standing import stand, told
 from browser_agent.engines.words import KEEP, SUBMIT, Order, Stand, Wanted
-from browser_agent.errors import Stop
+from browser_agent.errors import Stop, Superseded
 from browser_agent.heeding import Word
 from browser_agent.keeper import keep, look
 from browser_agent.keeping import Event, Options, Tell
@@ -89,7 +88,7 @@ class Browsers:
             raise told(self._store, error) from error
         found = stand(self._store, order.run)
         if pulse.word() is Word.OVER or found.state == RunState.RUNNING:
-            raise ApplicationError(f"Run {order.run} is another's.", type="Superseded", non_retryable=True)
+            raise told(self._store, Superseded(order.run, pulse.attempt))
         return found
 
     def _keep(self, order: Order, pulse: Pulse) -> None:

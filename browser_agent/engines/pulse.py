@@ -29,13 +29,16 @@ class Pulse:
     Args:
         client: of the worker, in whose loop it is used.
         run: the run's id.
+
+    Attributes:
+        attempt: the number of its keeper's attempt, as far as it is known.
     """
 
     def __init__(self, client: Client, run: str) -> None:
         info = activity.info()
         self.name = f"temporal/{info.workflow_namespace}/{info.workflow_id}"
         self.order = info.current_attempt_scheduled_time.timestamp()
-        self._run, self._attempt, self._at = run, 0, "taken"
+        self.attempt, self._run, self._at = 0, run, "taken"
         self._word = Word.GO_ON
         self._handle = client.get_async_activity_handle(task_token=info.task_token)
         self._loop = asyncio.get_running_loop()
@@ -52,12 +55,12 @@ class Pulse:
 
     def tell(self, event: Event) -> None:
         """Note how far the run has come."""
-        self._attempt, self._at = event.attempt, event.kind
+        self.attempt, self._at = event.attempt, event.kind
 
     async def beat(self) -> None:
         """Send ordinary heartbeats, until cancelled."""
         while True:
-            activity.heartbeat(self._attempt, self._at)
+            activity.heartbeat(self.attempt, self._at)
             await asyncio.sleep(self._seconds)
 
     async def fence(self) -> None:
@@ -72,12 +75,12 @@ class Pulse:
         except TimeoutError:
             self.heard(Word.OVER)
         if self._word is Word.OVER:
-            raise Superseded(self._run, self._attempt)
+            raise Superseded(self._run, self.attempt)
 
     async def _ask(self) -> None:
         while self._word is not Word.OVER:
             try:
-                await self._handle.heartbeat(self._attempt, self._at, rpc_timeout=timedelta(seconds=FENCE_SECONDS))
+                await self._handle.heartbeat(self.attempt, self._at, rpc_timeout=timedelta(seconds=FENCE_SECONDS))
             except AsyncActivityCancelledError:
                 self.heard(Word.OVER)
             except RPCError as error:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from browser_agent.engines.words import Open, Stand
 from browser_agent.records import QuestionRow
@@ -16,6 +16,8 @@ from browser_agent.store import Store
 from browser_agent.store.inbox import ALLOWED
 
 _KIND = re.compile(r"(\w+): ")
+_NO_NEWS = frozenset({"Superseded", "InOtherHands"})
+"""Ends of an activity that say only that another has the run."""
 _LOOKED = frozenset({QuestionKind.OUTCOME, QuestionKind.VALUES})
 
 
@@ -33,4 +35,10 @@ def _open(row: QuestionRow) -> Open:
 
 def told(store: Store, error: BaseException) -> ApplicationError:
     """An error as Temporal is told it: its kind, its words without secrets, never to be tried again by the engine."""
-    return ApplicationError(store.database.scrubber.text(str(error)), type=type(error).__name__, non_retryable=True)
+    kind = type(error).__name__
+    return ApplicationError(
+        store.database.scrubber.text(str(error)),
+        type=kind,
+        non_retryable=True,
+        category=ApplicationErrorCategory.BENIGN if kind in _NO_NEWS else ApplicationErrorCategory.UNSPECIFIED,
+    )

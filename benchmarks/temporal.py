@@ -1,0 +1,132 @@
+"""A browser worker is killed just after the site has posted: what happens next under Temporal, in time and invoices.
+
+Beside it a plain Temporal activity, killed at the same moment. Real dev server, real processes, the site's own ledger.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from benchmarks import plain
+from browser_agent.store import Store
+from browser_agent.testing.sites.books import Books
+
+HEARTBEAT_SECONDS = 10.0
+TASK = f"{Path(__file__).with_name('invoices.py')}:post_all"
+
+
+@dataclass(frozen=True)
+class TakenOver:
+    """Seconds from the death of the worker, and the site's invoices at the end."""
+
+    heartbeat_s: float
+    plain_again_s: float
+    plain_invoices: int
+    looks_s: float
+    looks_ratio: float
+    settled_s: float
+    invoices: int
+
+
+def taken_over(folder: Path) -> TakenOver:
+    """Both, one after the other."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        port = door.getsockname()[1]
+    address = f"127.0.0.1:{port}"
+    server = ["temporal", "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", str(port)]
+    with _running(folder, *server, "--log-level", "error"):
+        _until(lambda: _listens(port))
+        with Books() as books:
+            again, made_plainly = _plainly(folder, address, books)
+        with Books() as books:
+            looks, settled, made = _by_us(folder, address, books)
+    ratio = looks / HEARTBEAT_SECONDS
+    return TakenOver(HEARTBEAT_SECONDS, again, made_plainly, looks, ratio, settled, made)
+
+
+def _plainly(folder: Path, address: str, books: Books) -> tuple[float, int]:
+    async def start() -> None:
+        from temporalio.client import Client
+
+        client = await Client.connect(address)
+        words: list[Any] = [books.url, "R-0", HEARTBEAT_SECONDS]
+        await client.start_workflow(plain.Plain.run, args=words, id="plain", task_queue=plain.QUEUE)
+
+    worker = (sys.executable, "-m", "benchmarks.plain", address, books.url)
+    with _running(folder, *worker, "dies") as dying:
+        asyncio.run(start())
+        dying.wait()
+        killed = time.monotonic()
+    with _running(folder, *worker):
+        _until(lambda: len(books.invoices) > 1)
+        return time.monotonic() - killed, len(books.invoices)
+
+
+def _by_us(folder: Path, address: str, books: Books) -> tuple[float, float, int]:
+    os.environ |= {
+        "BROWSER_AGENT_STORE": str(folder / "runs.db"),
+        "BROWSER_AGENT_TEMPORAL_ADDRESS": address,
+        "BROWSER_AGENT_TEMPORAL_HEARTBEAT": f"{HEARTBEAT_SECONDS:g}",
+    }
+    ours = (sys.executable, "-m", "browser_agent", "temporal")
+    with _running(folder, *ours, "workflows"), Store(folder / "runs.db") as store:
+        with _running(folder, *ours, "worker", "--kill-at", "answered:1@keeper") as dying:
+            submit = [*ours, "submit", TASK, "times=1", "--key", "ours", "--site", f"books={books.url}"]
+            subprocess.run(submit, check=True, stdout=subprocess.DEVNULL)
+            dying.wait()
+            killed = time.monotonic()
+        with _running(folder, *ours, "worker"):
+            run = store.leases.runs()[0].id
+            _until(lambda: bool(store.journal.observations(store.journal.gestures(run)[0].id)))
+            looks = time.monotonic() - killed
+            _until(lambda: str(store.leases.run(run).state) == "finished")
+            return looks, time.monotonic() - killed, len(books.invoices)
+
+
+def table(found: TakenOver) -> Table:
+    """What was measured, for people."""
+    shown = Table("browser worker killed after the site has posted", "plain activity", "browser-agent")
+    shown.add_row("invoices at the end", str(found.plain_invoices), str(found.invoices))
+    shown.add_row(
+        "until it goes on, in heartbeat time-outs",
+        f"{found.plain_again_s / found.heartbeat_s:.1f} (posts again)",
+        f"{found.looks_ratio:.1f} (has looked)",
+    )
+    return shown
+
+
+@contextmanager
+def _running(folder: Path, *command: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process, ended afterwards with all that it started."""
+    with (folder / "log").open("ab") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _listens(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False
+
+
+def _until(found: Callable[[], bool]) -> None:
+    while not found():
+        time.sleep(0.05)
