@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 from collections.abc import Callable, Coroutine
@@ -29,9 +30,8 @@ def test_an_undisturbed_run_makes_one_invoice_however_often_it_is_submitted(engi
     engine.browsers()
     ended = engine.result("undisturbed")
     assert (ended.run, ended.state) == (row.id, "finished")
-    again = engine.cli(
-        "submit", row.task_file, "reference=S-1", "--key", "undisturbed", "--site", f"books={engine.world.to_books.url}"
-    )
+    where = ["--site", f"books={engine.world.to_books.url}"]
+    again = engine.cli("submit", f"{row.task_file}:post_one", "reference=S-1", "--key", "undisturbed", *where)
     assert engine.world.invoices("S-1") == ["INV-1"]
     assert engine.world.outcomes(row.id) == ["happened"]
     assert "is there already; nothing was started" in again.stdout, again.stderr
@@ -58,6 +58,21 @@ def test_a_browser_worker_that_was_stopped_before_the_gate_lets_nothing_go_when_
     engine.submit("post_one", "reference=S-2", key="after it")  # it is in good order, and goes on with other work
     assert engine.result("after it").state == "finished"
     assert (engine.world.invoices("S-1"), engine.world.invoices("S-2")) == (["INV-1"], ["INV-2"])
+
+
+def test_a_browser_worker_that_is_asked_to_leave_hands_its_run_on_between_two_gestures(engine: Engine) -> None:
+    leaving = engine.browsers()
+    references = ["S-1", "S-2", "S-3", "S-4"]
+    row = engine.submit("post_many", f"references={json.dumps(references)}", key="handed on")
+    until(lambda: len(engine.world.books.invoices) > 0, "the first invoice is posted")
+    engine.end(leaving, signal.SIGTERM)
+    assert leaving.returncode == 0
+    left = len(engine.world.books.invoices)
+    engine.browsers()
+    assert engine.result("handed on").state == "finished"
+    assert [len(engine.world.invoices(reference)) for reference in references] == [1, 1, 1, 1]
+    assert left < len(references)
+    assert engine.world.outcomes(row.id) == ["happened"] * len(references)  # none was in doubt
 
 
 def test_a_run_whose_workflow_was_terminated_makes_nothing_more(engine: Engine) -> None:
@@ -100,7 +115,7 @@ def test_a_worker_on_another_host_goes_on_at_once_and_can_prove_no_absence(engin
 
 def test_a_question_is_answered_through_the_workflow_and_costs_no_browser_meanwhile(engine: Engine) -> None:
     question = _asked(engine, "asked")
-    assert _browsers_dead(engine, "asked")
+    until(lambda: _browsers_dead(engine, "asked"), "its browser was ended")
     wrong = engine.cli("answer", question.id, "approve", "--by", "ann", "--reason", "looked")
     assert "can be answered with: abandon, happened, not_happened" in wrong.stderr
     assert _answered(engine, "asked", "not-happened", "--override") == question.id
