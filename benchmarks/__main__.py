@@ -117,7 +117,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     console = Console(highlight=False)
     console.print(shown)
-    console.print(f"Medians of {asked.times}; {os.cpu_count()} cores, load {load}. Only the ratios mean something.")
+    often = "Once" if asked.what == "temporal" else f"Medians of {asked.times}"
+    console.print(f"{often}; {os.cpu_count()} cores, load {load}. Only the ratios mean something.")
 
 
 if __name__ == "__main__":

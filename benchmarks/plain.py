@@ -1,4 +1,4 @@
-"""What `temporal` is measured beside: the same invoice as a plain Temporal activity, with a heartbeat and no look.
+"""What `temporal` is measured beside: the same invoices as a plain Temporal activity, with a heartbeat and no look.
 
 `python -m benchmarks.plain ADDRESS SITE [dies]` is its worker; one that dies ends itself just after the site has
 posted.
@@ -18,25 +18,29 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from browser_agent.browser.chromium import find_chromium
 
 QUEUE = "plain"
+GESTURE_SECONDS = 2.0
 
 
 @activity.defn
-async def post_plainly(site: str, reference: str) -> str:
-    """Fill the form, press the button, and hand back what the page says."""
+async def post_plainly(site: str, times: int) -> None:
+    """Fill the form and press the button, several times."""
     beats = asyncio.create_task(_beat())
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=find_chromium())
         page = await browser.new_page()
-        await page.goto(f"{site}/invoices/new")
-        for label, value in (("Customer", "Contoso Ltd"), ("Amount", "10.00"), ("Reference", reference)):
-            await page.get_by_label(label).fill(value)
-        await page.get_by_role("button", name="Post").click()
-        await page.get_by_text(f"posted for {reference}").wait_for()
+        for number in range(times):
+            reference = f"R-{number}"
+            await page.goto(f"{site}/invoices/new")
+            for label, value in (("Customer", "Contoso Ltd"), ("Amount", "10.00"), ("Reference", reference)):
+                await page.get_by_label(label).fill(value)
+            await page.get_by_role("button", name="Post").click()
+            await page.get_by_text(f"posted for {reference}").wait_for()
+            if sys.argv[-1] == "dies":
+                await asyncio.sleep(GESTURE_SECONDS)  # so that the other worker is there when this one dies
         if sys.argv[-1] == "dies":
             os.killpg(0, signal.SIGKILL)
         await browser.close()
     beats.cancel()
-    return reference
 
 
 async def _beat() -> None:
@@ -50,11 +54,11 @@ class Plain:
     """One activity, as its defaults are."""
 
     @workflow.run
-    async def run(self, site: str, reference: str, heartbeat_seconds: float) -> str:
+    async def run(self, site: str, times: int, heartbeat_seconds: float) -> None:
         """Run the activity."""
-        return await workflow.execute_activity(
+        await workflow.execute_activity(
             post_plainly,
-            args=[site, reference],
+            args=[site, times],
             start_to_close_timeout=timedelta(hours=1),
             heartbeat_timeout=timedelta(seconds=heartbeat_seconds),
         )
