@@ -125,6 +125,9 @@ def _running(folder: Path, *command: str) -> Iterator[subprocess.Popen[bytes]]:
     try:
         yield process
     finally:
+        process.terminate()  # a killed keeper could leave a browser whose worker has left already
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(30)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -182,9 +182,12 @@ class Engine:
     def close(self) -> None:
         """End all workers; their browsers and workers end with them."""
         for process in self._processes:
-            with suppress(ProcessLookupError):
-                process.send_signal(signal.SIGCONT)
-                process.kill()
+            process.send_signal(signal.SIGCONT)
+            process.terminate()  # a killed keeper could leave a browser whose worker has left already
+        for process in self._processes:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(60)
+            process.kill()
             process.wait(30)
         for run in self.world.store.leases.runs():
             for attempt in self.world.store.leases.attempts(run.id):
