@@ -1,7 +1,8 @@
 """`python -m benchmarks`: what a guarded, journalled gesture costs beside a raw click on the same page.
 
 With `guard`: what the gate alone costs, without a run and its journal. Prints a small table, or one JSON document with
-`--json`. Asserts nothing about time.
+`--json`. With `temporal`: a browser worker that is killed, beside a plain Temporal activity. Nothing is asserted about
+time.
 """
 
 from __future__ import annotations
@@ -89,7 +90,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "what", nargs="?", choices=["run", "guard"], default="run", help="a whole run, or the gate alone"
+        "what",
+        nargs="?",
+        choices=["run", "guard", "temporal"],
+        default="run",
+        help="a whole run, the gate alone, or a death under Temporal",
     )
     parser.add_argument("--times", type=int, default=8, help="how often each thing is done (2 at least)")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of the table")
@@ -97,6 +102,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.what == "guard":
         of_guard = guarding(max(2, asked.times))
         found, shown = asdict(of_guard), guard_table(of_guard)
+    elif asked.what == "temporal":
+        from benchmarks import temporal  # needs the extra
+
+        with tempfile.TemporaryDirectory(prefix="browser-agent-benchmarks-") as name:
+            under_temporal = temporal.taken_over(Path(name))
+        found, shown = asdict(under_temporal), temporal.table(under_temporal)
     else:
         found = measure(max(2, asked.times))
         shown = table(found)
@@ -106,7 +117,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     console = Console(highlight=False)
     console.print(shown)
-    console.print(f"Medians of {asked.times}; {os.cpu_count()} cores, load {load}. Only the ratios mean something.")
+    often = "Once" if asked.what == "temporal" else f"Medians of {asked.times}"
+    console.print(f"{often}; {os.cpu_count()} cores, load {load}. Only the ratios mean something.")
 
 
 if __name__ == "__main__":

@@ -1,18 +1,22 @@
 """Taking a run over: who keeps it, whether its last keeper is dead, and the lease that follows.
 
-A keeper on this host is judged by its process (pid and start time); one on another host only by its lease.
+A keeper on this host is judged by its process (pid and start time); one on another host only by its lease. Where an
+engine stands above both keepers, its word is enough: it wants one of them only. That the run is claimed says nothing of
+whether the old keeper's worker and browser are dead; that is seen to afterwards, on their own host.
 """
 
 from __future__ import annotations
 
 import json
 from datetime import datetime
+from typing import Any
 
 from pydantic import TypeAdapter
 
 from browser_agent import processes
 from browser_agent.attending import watcher
-from browser_agent.errors import InOtherHands
+from browser_agent.errors import InOtherHands, Superseded
+from browser_agent.heeding import NOBODY, Engine
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow, KeeperRow, RunRow
 from browser_agent.states import RunState
@@ -32,8 +36,14 @@ def is_over(store: Store, attempt: AttemptRow) -> bool:
     return attempt.ended is not None or (attempt.host == store.host and not lives(attempt.keeper))
 
 
-def take_over(
-    store: Store, run: str, previous: AttemptRow | None, *, of_queue: bool = False, only_look: bool = False
+def take_over(  # who takes it, and what for
+    store: Store,
+    run: str,
+    previous: AttemptRow | None,
+    *,
+    engine: Engine = NOBODY,
+    of_queue: bool = False,
+    only_look: bool = False,
 ) -> Lease:
     """Claim the run for this process, after the attempt that was seen last.
 
@@ -41,14 +51,16 @@ def take_over(
         store: where the run is written.
         run: its id.
         previous: the attempt that was seen last.
+        engine: who stands above this process.
         of_queue: a worker process takes it: only if the queue holds it for one now.
         only_look: for a look at its open question.
 
     Raises:
+        Superseded: the engine has given later work on it to another.
         InOtherHands: a living keeper has it.
         NotAllowed: it has ended for good.
     """
-    over = previous is not None and is_over(store, previous)
+    over = previous is not None and (is_over(store, previous) or _given_on(previous, engine))
     if previous is not None and previous.host == store.host and not over and store.leases.lease_left(run) > 0:
         pid = json.loads(previous.keeper)["pid"]
         raise InOtherHands(
@@ -57,13 +69,13 @@ def take_over(
         )
     return store.leases.claim(
         run,
-        keeper=own_process(),
+        keeper=own_process(engine),
         keeper_dead=over,
         after=previous.number if previous is not None else 0,
         present=None if of_queue else watcher(),
         of_queue=of_queue,
         only_look=only_look,
-        anew=not of_queue,
+        anew=not of_queue and not engine.name,  # a person goes on with it
     )
 
 
@@ -99,9 +111,20 @@ def keeper_alive(store: Store, keeper: KeeperRow, now: datetime) -> bool:
     return (now - keeper.beaten).total_seconds() < store.times.lease
 
 
-def own_process() -> str:
-    """This process, as it is stored."""
-    return stored_process(processes.own_id())
+def _given_on(previous: AttemptRow, engine: Engine) -> bool:
+    """Whether the engine of the last attempt is ours, and has given the run on since then."""
+    stored = json.loads(previous.keeper)
+    if not engine.name or stored.get("engine") != engine.name:
+        return False
+    if stored["order"] >= engine.order:
+        raise Superseded(previous.run_id, previous.number, previous.number)
+    return True
+
+
+def own_process(engine: Engine = NOBODY) -> str:
+    """This process as a keeper is stored, with the engine that stands above it."""
+    own: dict[str, Any] = _PROCESS.dump_python(processes.own_id())
+    return json.dumps(own | ({"engine": engine.name, "order": engine.order} if engine.name else {}))
 
 
 def stored_process(process: ProcessId) -> str:

@@ -203,6 +203,16 @@ class Settings(BaseModel):
     on_question: Annotated[Words, AfterValidator(_checked_told)] = Field(
         default=(), description="the command or the address that is told of each question"
     )
+    temporal_address: str | None = Field(
+        default=None, description="host and port of Temporal; as its own settings say, else localhost:7233"
+    )
+    temporal_namespace: str | None = Field(
+        default=None, description="the namespace there; as its own settings say, else default"
+    )
+    temporal_queue: str = Field(default="browser-agent", description="the task queue of browser workers")
+    temporal_heartbeat: Annotated[float, Field(ge=1, allow_inf_nan=False)] = Field(
+        default=10, description="seconds of silence after which Temporal gives a run to another browser worker"
+    )
     log_level: Literal["debug", "info", "warning", "error"] | None = Field(
         default=None, description="what is worth a log line: debug, info, warning, error; info if only log_file is set"
     )

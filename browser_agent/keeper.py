@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, replace
-from functools import partial
 from typing import Any
 
 from playwright.async_api import async_playwright
@@ -22,22 +20,23 @@ from pydantic import TypeAdapter
 from browser_agent import nursing, processes, vault
 from browser_agent.announcing import Announcer
 from browser_agent.attending import StopAsked, check_attended, interrupts, said_go
-from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.held import driver_answers, without_lost_answers
 from browser_agent.channel import Message, next_line
-from browser_agent.claiming import last_attempt, own_process, stored_process, take_over
-from browser_agent.errors import InOtherHands, MachineTrouble, Misuse, Stop, StoreUnusable, Superseded
+from browser_agent.claiming import stored_process
+from browser_agent.errors import MachineTrouble, Misuse, Stop, Superseded
 from browser_agent.giving_up import ask_a_person, used_up
+from browser_agent.heeding import NOBODY, Engine
 from browser_agent.holding import Holding
+from browser_agent.inheriting import inherit
 from browser_agent.keeping import OPEN_TASK, Ended, Event, KillAt, Options, Tell, progress_mark
 from browser_agent.overseeing import Overseer
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow, RunRow
-from browser_agent.remains import end_remains, end_strays
 from browser_agent.sessions import RunSession
 from browser_agent.states import Point, RunState
-from browser_agent.store import Lease, Store
+from browser_agent.store import Store
 from browser_agent.striking import strike
+from browser_agent.tenure import Duties, Tenure
 
 __all__ = ["Ended", "Event", "KillAt", "Options", "keep", "look"]
 
@@ -58,6 +57,7 @@ def keep(
     options: Options | None = None,
     tell: Tell = lambda event: None,
     *,
+    engine: Engine = NOBODY,
     after: int | None = None,
     stop: StopAsked | None = None,
 ) -> Ended:
@@ -68,6 +68,8 @@ def keep(
         run: its id.
         options: see `Options`.
         tell: called with each event, from the keeper's thread.
+        engine: who stands above this keeper. When it gives the run to another, nothing more leaves: worker and browser
+            are ended, and the run stands as it stood.
         after: take it over only if that attempt is still the last.
         stop: asks it to stop from another thread.
 
@@ -82,56 +84,56 @@ def keep(
         raise Misuse(f"Run {run} was opened by other code: open it there again, with its key, and it goes on.")
     check_attended(options or Options())
     with Announcer(store, run, options or Options(), tell) as announcer:
-        keeper = _Keeper(store, run, options or Options(), announcer.tell, after, stop or StopAsked())
+        keeper = _Keeper(store, run, options or Options(), announcer.tell, engine, after, stop or StopAsked())
         if not _loop_runs_here():
             return asyncio.run(keeper.keep())
         with ThreadPoolExecutor(1, thread_name_prefix="keeper") as thread:  # a notebook, or Playwright's sync API
             return thread.submit(lambda: asyncio.run(keeper.keep())).result()
 
 
-def look(store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None) -> Ended:
+def look(
+    store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None, engine: Engine = NOBODY
+) -> Ended:
     """Look once more at what is in doubt, and do nothing else: `keep` with `only_look`."""
-    asked = options or Options()
-    return keep(
-        store, run, replace(asked, only_look=True, kill_at=None, slow_mo_ms=0, pause_before_gesture=False), tell
-    )
+    asked = replace(options or Options(), only_look=True, kill_at=None, slow_mo_ms=0, pause_before_gesture=False)
+    return keep(store, run, asked, tell, engine=engine)
 
 
 class _Keeper:
     """One run being kept."""
 
     def __init__(  # noqa: PLR0917  # what `keep` was given
-        self, store: Store, run: str, options: Options, tell: Tell, after: int | None, stop: StopAsked
+        self,
+        store: Store,
+        run: str,
+        options: Options,
+        tell: Tell,
+        engine: Engine,
+        after: int | None,
+        stop: StopAsked,
     ) -> None:
         self._store, self._run, self._options, self._after, self._stop = store, run, options, after, stop
+        self._tenure = Tenure(store, run, options, engine)
         self._tell_out: Tell = lambda event: tell(store.database.scrubber.facts(event))
         self._secrets = vault.gather(store, run)
-        self._browsers = store.profiles
         self._kill_at = options.kill_at
         self._worker: ProcessId | None = None
         self._driver: ProcessId | None = None
-        self._beaten = 0.0  # when the lease was last renewed, by the clock that nobody can set
         self._writer: asyncio.StreamWriter | None = None
         self._stopping = asyncio.Event()
         self._pausing = False  # a person is asked whether the next gesture is to be made
         self._browserless = 0  # attempts in a row that got no browser
         self._mark = "taken over"  # how far it has come
         self._trouble = ""  # the last that a worker said of why it could not go on
-        self._leasing = asyncio.Lock()
 
     async def keep(self) -> Ended:
-        previous = await asyncio.to_thread(last_attempt, self._store, self._run)
-        if self._after is not None and (previous.number if previous else 0) != self._after:
-            raise InOtherHands(f"Run {self._run} was taken over meanwhile. Nothing was done.")
-        self._beaten = time.monotonic()
-        how = {"of_queue": self._options.queued, "only_look": self._options.only_look}
-        self._lease = await asyncio.to_thread(partial(take_over, self._store, self._run, previous, **how))
+        previous = await self._tenure.take(self._after)
         try:
             with interrupts(self._asked_to_stop), self._stop.heard_by(self._asked_to_stop):
                 await self._hold_and_work(previous)
-            await asyncio.to_thread(self._attest)
+            await self._tenure.attest()
         finally:
-            await asyncio.to_thread(self._store.leases.end_attempt, self._lease, "its keeper has ended")
+            await self._tenure.end_attempt("its keeper has ended")
         return await asyncio.to_thread(self._ended)
 
     async def _hold_and_work(self, previous: AttemptRow | None) -> None:
@@ -139,11 +141,11 @@ class _Keeper:
         async with async_playwright() as playwright:
             self._playwright = playwright
             kept = self._session = await asyncio.to_thread(RunSession, self._store, self._run, self._say)
-            first = await asyncio.to_thread(kept.first, self._lease)
+            first = await asyncio.to_thread(kept.first, self._tenure.lease)
             at_the_wire = (self._release, self._reach)
             self._holding = Holding(
                 playwright,
-                self._browsers,
+                self._store.profiles,
                 self._run,
                 self._options,
                 *at_the_wire,
@@ -151,66 +153,34 @@ class _Keeper:
                 self._remember,
                 kept.indexed_db,
             )
-            await self._first_browser(previous)
-            beats = asyncio.create_task(self._beat())
+            if browser := await asyncio.to_thread(inherit, self._store, self._tenure.lease, previous):
+                await self._holding.adopt(browser)
+            duties = Duties(lambda: self._mark, self._let_go, self._engine_stops, self._say)
             try:
-                await self._attempts()
+                async with self._tenure.held(duties):
+                    await self._attempts()
             finally:
-                beats.cancel()
                 await self._holding.end_browser()
-
-    # taking over
-
-    async def _first_browser(self, previous: AttemptRow | None) -> None:
-        """Take the browser of a dead keeper over if it still lives, so that its page can be read; end all others."""
-        earlier = await asyncio.to_thread(self._earlier)
-        await asyncio.to_thread(end_strays, self._browsers, self._run, earlier)
-        for row in earlier:
-            last = previous is not None and row.number == previous.number
-            adopt = last and row.ended is None
-            still_used = previous is not None and not last and row.browser == previous.browser
-            await asyncio.to_thread(partial(end_remains, row, leave_browser=adopt or still_used))
-            if adopt and row.browser is not None:
-                if Chromium.found(row.browser).alive():
-                    await self._holding.adopt(row.browser)
-                else:
-                    await asyncio.to_thread(end_remains, row)
-            if row.ended is None:
-                old = Lease(self._run, row.number, "")
-                await asyncio.to_thread(self._store.leases.end_attempt, old, "its keeper died")
-
-    def _earlier(self) -> list[AttemptRow]:
-        """The earlier attempts of this host; nothing is known here of the processes of another."""
-        rows = self._store.leases.attempts(self._run)
-        return [row for row in rows if row.host == self._store.host and row.number < self._lease.attempt]
-
-    def _attest(self) -> None:
-        """At its end all that it and earlier keepers here have started was seen dead: other hosts may rely on it."""
-        numbers = [*(row.number for row in self._earlier()), self._lease.attempt]
-        self._store.deaths.attest(self._run, numbers, own_process())
 
     # attempts
 
     async def _attempts(self) -> None:
+        tenure = self._tenure
         while True:
-            how, dead = await self._attempt(), self._lease
+            how, dead = await self._attempt(), tenure.lease
             run = await asyncio.to_thread(self._store.leases.run, self._run)
-            if run.state is not RunState.RUNNING or run.attempt != self._lease.attempt:
-                if run.attempt == self._lease.attempt and how != LEFT:  # it cut nothing off
+            if tenure.lost or run.state is not RunState.RUNNING or run.attempt != dead.attempt:
+                if run.attempt == dead.attempt and how != LEFT:  # it cut nothing off
                     how = f"its run was handed back before its worker ended ({how})"
-                await asyncio.to_thread(self._store.leases.end_attempt, dead, how)
+                await tenure.end_attempt(how)
                 return
             if hopeless := await self._hopeless(how, run):
                 await asyncio.to_thread(self._give_up, hopeless)
-                await asyncio.to_thread(self._store.leases.end_attempt, dead, how)
+                await tenure.end_attempt(how)
                 return
             self._say("worker_died", f"The worker died ({how}). Another one looks what its last gesture did.")
-            claim = partial(self._store.leases.claim, only_look=self._options.only_look)
-            async with self._leasing:  # no beat of the old lease may be under way
-                after, self._beaten = self._lease.attempt, time.monotonic()
-                own = own_process()
-                self._lease = await asyncio.to_thread(claim, self._run, keeper=own, keeper_dead=True, after=after)
-            await asyncio.to_thread(self._store.leases.end_attempt, dead, how)
+            await tenure.follow()
+            await tenure.end_attempt(how, dead)
 
     async def _attempt(self) -> str:
         """Run one worker to its end, and say in words how it ended."""
@@ -237,7 +207,7 @@ class _Keeper:
     def _order(self) -> Message:
         options = TypeAdapter(Options).dump_python(replace(self._options, kill_at=None), mode="json")
         options["kill_at"] = str(self._kill_at) if self._kill_at else None
-        order = {"store": self._store.address, "lease": asdict(self._lease), "options": options}
+        order = {"store": self._store.address, "lease": asdict(self._tenure.lease), "options": options}
         shared = {"times": asdict(self._store.times), "host": self._store.host}
         return {**order, **shared, "secrets": self._secrets}
 
@@ -266,6 +236,8 @@ class _Keeper:
             case "browser":
                 return await self._browser()
             case "browser_lives" | "end_browser" | "state" | "arm" | "disarm" | "report" | "checkpoint":
+                if asked == "arm":
+                    await self._fence()
                 answer: Message = await getattr(self._holding, asked)(**facts)
                 if "dead_at" in answer:  # a moment later, by the clock of all who share the store
                     answer["dead_at"] = self._store.clock.now().isoformat()
@@ -285,18 +257,18 @@ class _Keeper:
         self._browserless += 1
         reply = await self._holding.browser()
         self._browserless = 0
-        await asyncio.to_thread(self._store.leases.note, self._lease, browser=reply["stored"])
+        await self._tenure.note(browser=reply["stored"])
         return reply
 
     async def _hello(self, driver: int) -> Message:
         self._driver = processes.identify(driver)
         facts = {"worker": self._worker, "driver": self._driver}
         known = {name: stored_process(process) for name, process in facts.items() if process is not None}
-        await asyncio.to_thread(self._store.leases.note, self._lease, **known)
+        await self._tenure.note(**known)
         return {}
 
     async def _remember(self, session: dict[str, Any], page: dict[str, Any] | None) -> None:
-        await asyncio.to_thread(self._session.keep, self._lease, session, page)
+        await asyncio.to_thread(self._session.keep, self._tenure.lease, session, page)
 
     # at the wire
 
@@ -304,16 +276,17 @@ class _Keeper:
         """Check what must hold at the very last moment, and write `released`.
 
         Raises:
-            Superseded: the worker is dead, or the lease is another's or has run out by the database's clock.
+            Superseded: the worker is dead, or the lease is another's or has run out by the database's clock, or the
+                engine does not stand behind it any more.
             MachineTrouble: the worker is stopped, or the lease is too old by a clock that nobody can set.
         """
+        await self._fence()  # first, since its answer may take a while
         if self._worker is None or not processes.alive(self._worker):
-            raise Superseded(self._run, self._lease.attempt)
+            raise Superseded(self._run, self._tenure.lease.attempt)
         if processes.stopped(self._worker):
             raise MachineTrouble("the worker is stopped (SIGSTOP)")
-        if time.monotonic() - self._beaten > self._store.times.lease - self._store.times.release:
-            raise MachineTrouble("the lease was not renewed in time")
-        await asyncio.to_thread(self._store.journal.release, self._lease, gesture, method, address)
+        self._tenure.check()
+        await asyncio.to_thread(self._store.journal.release, self._tenure.lease, gesture, method, address)
 
     async def _reach(self, point: Point, gesture: str) -> None:
         self._mark = f"{point}: gesture {gesture}"
@@ -333,21 +306,18 @@ class _Keeper:
 
     # the rest
 
-    async def _beat(self) -> None:
-        while True:
-            await asyncio.sleep(self._store.times.beat)
-            try:
-                async with self._leasing:
-                    now = time.monotonic()
-                    await asyncio.to_thread(self._store.leases.beat, self._lease, self._mark)
-                    self._beaten = now
-            except StoreUnusable as unusable:  # the lease runs on; without a beat in time nothing more is made
-                self._say("store", str(unusable))
-            except Superseded:
-                self._holding.refuse("another attempt owns the run")
-                if self._worker is not None:
-                    await asyncio.to_thread(processes.end, [self._worker])
-                return
+    async def _fence(self) -> None:
+        try:
+            await self._tenure.fence()
+        except Superseded:
+            asyncio.create_task(self._let_go())  # noqa: RUF006  # the worker waits for our answer
+            raise
+
+    async def _let_go(self) -> None:
+        """The run is another's: nothing more leaves."""
+        self._holding.refuse("another attempt owns the run")
+        if self._worker is not None:
+            await asyncio.to_thread(processes.end, [self._worker])
 
     def _asked_to_stop(self) -> None:
         """First Ctrl-C: finish the gesture in hand. Second: end the worker; the next resume looks."""
@@ -358,6 +328,10 @@ class _Keeper:
         self._say("stopping", f"{first} Ctrl-C again ends the worker at once.")
         self._stopping.set()
         asyncio.get_running_loop().create_task(self._say_to_worker({"stop": True}))
+
+    def _engine_stops(self) -> None:
+        if not self._stopping.is_set():
+            self._asked_to_stop()
 
     async def _say_to_worker(self, message: Message) -> None:
         if self._writer is None:  # it is told when it has been started
@@ -370,10 +344,12 @@ class _Keeper:
         if facts.get("kind") == "trouble":
             self._trouble = facts["words"]
         self._mark = progress_mark(facts["kind"], facts["words"], facts.get("details", {})) or self._mark
-        self._tell_out(Event(facts["kind"], facts["words"], self._run, self._lease.attempt, facts.get("details", {})))
+        self._tell_out(
+            Event(facts["kind"], facts["words"], self._run, self._tenure.lease.attempt, facts.get("details", {}))
+        )
 
     def _say(self, kind: str, words: str, **details: Any) -> None:
-        self._tell_out(Event(kind, words, self._run, self._lease.attempt, details))
+        self._tell_out(Event(kind, words, self._run, self._tenure.lease.attempt, details))
 
     async def _hopeless(self, how: str, run: RunRow) -> str:
         """Why another attempt would be in vain, or isn't wanted; empty if there is to be one."""
@@ -385,15 +361,17 @@ class _Keeper:
         if not await driver_answers(self._playwright):
             return f"The Playwright driver of run {self._run}'s keeper has died: without it no gesture can be guarded."
         if used_up(run, self._options):
-            return f"The worker of run {self._run} has died {self._lease.attempt} times ({because} the last time)."
+            return (
+                f"The worker of run {self._run} has died {self._tenure.lease.attempt} times ({because} the last time)."
+            )
         return ""
 
     def _give_up(self, words: str) -> None:
         if self._stopping.is_set():
             state = RunState.READY if self._options.queued else RunState.STOPPED
-            self._store.leases.end(self._lease, state, ended_by=words)
+            self._store.leases.end(self._tenure.lease, state, ended_by=words)
             return
-        ask_a_person(self._store, self._lease, words, _DOCTOR if self._browserless else "Find out why")
+        ask_a_person(self._store, self._tenure.lease, words, _DOCTOR if self._browserless else "Find out why")
 
     def _ended(self) -> Ended:
         run = self._store.leases.run(self._run)

@@ -110,7 +110,7 @@ class Point(StrEnum):
 
 
 class Victim(StrEnum):
-    """What a test strikes at a point of a gesture; all but the stopped worker by SIGKILL."""
+    """What a test strikes at a point of a gesture; all but the stopped ones by SIGKILL."""
 
     WORKER = "worker"
     STOPPED_WORKER = "stopped-worker"  # SIGSTOP: it lives, and does nothing
@@ -118,6 +118,7 @@ class Victim(StrEnum):
     BROWSER = "browser"
     TABS = "tabs"  # every renderer of the browser: all pages crash
     KEEPER = "keeper"
+    STOPPED_KEEPER = "stopped-keeper"  # SIGSTOP, until somebody sends SIGCONT
 
 
 S = TypeVar("S", bound=StrEnum)

@@ -46,6 +46,8 @@ def strike(victim: Victim, *, worker: ProcessId | None, driver: ProcessId | None
                 _signal(renderer, signal.SIGKILL)
         case Victim.KEEPER:
             os.kill(os.getpid(), signal.SIGKILL)
+        case Victim.STOPPED_KEEPER:
+            os.kill(os.getpid(), signal.SIGSTOP)
         case _:
             assert_never(victim)
 

@@ -6,6 +6,8 @@ document on stdout with `--json`.
 
 from __future__ import annotations
 
+import atexit
+import os
 import sys
 from collections.abc import Callable
 from importlib.metadata import version
@@ -13,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from browser_agent.cli import answering, configuring, queueing, reading, reversing, running, signing, trying
+from browser_agent.cli import answering, configuring, queueing, reading, reversing, running, signing, temporal, trying
 from browser_agent.cli.exits import WORDS, Exit
 from browser_agent.cli.opening import told
 from browser_agent.scrubbing import Scrubber
@@ -29,6 +31,12 @@ app = typer.Typer(
     epilog=f"**Exit codes**  \n{_EXITS}",
 )
 audit = typer.Typer(no_args_is_help=True, help="The append-only log: verify it, or read it. Changes nothing.")
+
+on_temporal = typer.Typer(
+    no_args_is_help=True,
+    help="Many machines: Temporal notices that a worker has died, chooses who goes on, and waits for people. Needs "
+    "`browser-agent[temporal]` and a Temporal server.",
+)
 
 
 @app.callback(invoke_without_command=True)
@@ -59,12 +67,27 @@ for _command in _COMMANDS:
 audit.command("verify")(told(reading.audit_verify))
 audit.command("show")(told(reading.audit_show))
 app.add_typer(audit, name="audit")
+for _command in temporal.COMMANDS:
+    on_temporal.command()(told(_command))
+app.add_typer(on_temporal, name="temporal")
 
 
 def main() -> None:
     """The entry of the installed command."""
     try:
         app()
+    except SystemExit as end:
+        if "temporalio" in sys.modules:
+            _leave(end.code)
+        raise
     except Exception as error:  # not foreseen: told in full, but for what a page was given
         sys.stderr.write(Scrubber().trace(error))
         sys.exit(1)
+
+
+def _leave(code: object) -> None:
+    """End the process at once: Python aborts if a thread of Temporal's client still runs as it ends (measured)."""
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))

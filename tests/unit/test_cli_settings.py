@@ -73,7 +73,8 @@ def test_the_sites_of_the_file_are_used_unless_others_are_said(cli: Cli, keeper:
 
 # what reaches a run
 
-MEANT_OTHERWISE = {"store", "evidence", "log_level", "log_file", "log_format", "sites", "host"}
+TEMPORAL = {"temporal_address", "temporal_namespace", "temporal_queue", "temporal_heartbeat"}
+MEANT_OTHERWISE = {"store", "evidence", "log_level", "log_file", "log_format", "sites", "host", *TEMPORAL}
 SAID = {
     "chromium": "/usr/bin/true",
     "chromium_arguments": "--mute-audio --disable-features=Foo",

@@ -1,0 +1,144 @@
+"""A browser worker is killed just after the site has posted: what happens next under Temporal, in time and invoices.
+
+Beside it a plain Temporal activity, killed at the same moment. Real dev server, real processes, the site's own ledger.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from benchmarks import plain
+from browser_agent.store import Store
+from browser_agent.testing.sites.books import Books
+
+HEARTBEAT_SECONDS = 10.0
+TIMES = 8
+TASK = f"{Path(__file__).with_name('invoices.py')}:post_all"
+
+
+@dataclass(frozen=True)
+class TakenOver:
+    """Seconds from the death of the worker, and how many invoices the site has in the end; `TIMES` are meant."""
+
+    heartbeat_s: float
+    plain_again_s: float
+    plain_invoices: int
+    looks_s: float
+    looks_ratio: float
+    settled_s: float
+    invoices: int
+
+
+def taken_over(folder: Path) -> TakenOver:
+    """Both, one after the other."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        port = door.getsockname()[1]
+    address = f"127.0.0.1:{port}"
+    server = ["temporal", "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", str(port)]
+    with _running(folder, *server, "--log-level", "error"):
+        _until(lambda: _listens(port))
+        with Books() as books:
+            again, made_plainly = _plainly(folder, address, books)
+        with Books() as books:
+            looks, settled, made = _by_us(folder, address, books)
+    ratio = looks / HEARTBEAT_SECONDS
+    return TakenOver(HEARTBEAT_SECONDS, again, made_plainly, looks, ratio, settled, made)
+
+
+def _plainly(folder: Path, address: str, books: Books) -> tuple[float, int]:
+    async def start() -> None:
+        from temporalio.client import Client
+
+        client = await Client.connect(address)
+        words: list[Any] = [books.url, TIMES, HEARTBEAT_SECONDS]
+        await client.start_workflow(plain.Plain.run, args=words, id="plain", task_queue=plain.QUEUE)
+
+    worker = (sys.executable, "-m", "benchmarks.plain", address, books.url)
+    with _running(folder, *worker, "dies") as dying:
+        asyncio.run(start())
+        _until(lambda: bool(books.invoices))
+        with _running(folder, *worker):  # it waits for work when the other one dies
+            dying.wait()
+            killed, made = time.monotonic(), len(books.invoices)
+            _until(lambda: len(books.invoices) > made)
+            again = time.monotonic() - killed
+            _until(lambda: len(books.invoices) == 2 * TIMES)
+            return again, len(books.invoices)
+
+
+def _by_us(folder: Path, address: str, books: Books) -> tuple[float, float, int]:
+    os.environ |= {
+        "BROWSER_AGENT_STORE": str(folder / "runs.db"),
+        "BROWSER_AGENT_TEMPORAL_ADDRESS": address,
+        "BROWSER_AGENT_TEMPORAL_HEARTBEAT": f"{HEARTBEAT_SECONDS:g}",
+    }
+    ours = (sys.executable, "-m", "browser_agent", "temporal")
+    dies = ("--kill-at", f"answered:{TIMES}@keeper")
+    with (
+        _running(folder, *ours, "workflows"),
+        Store(folder / "runs.db") as store,
+        _running(folder, *ours, "worker", *dies) as dying,
+    ):
+        submit = [*ours, "submit", TASK, f"times={TIMES}", "--key", "ours", "--site", f"books={books.url}"]
+        subprocess.run(submit, check=True, stdout=subprocess.DEVNULL)
+        _until(lambda: bool(books.invoices))
+        with _running(folder, *ours, "worker"):
+            dying.wait()
+            killed, run = time.monotonic(), store.leases.runs()[0].id
+            last = store.journal.gestures(run)[-1].id
+            _until(lambda: bool(store.journal.observations(last)))
+            looks = time.monotonic() - killed
+            _until(lambda: str(store.leases.run(run).state) == "finished")
+            return looks, time.monotonic() - killed, len(books.invoices)
+
+
+def table(found: TakenOver) -> Table:
+    """What was measured, for people."""
+    shown = Table("browser worker killed after the site has posted", "plain activity", "browser-agent")
+    shown.add_row(f"invoices in the end, of {TIMES} that are meant", str(found.plain_invoices), str(found.invoices))
+    shown.add_row(
+        "until it goes on, in heartbeat time-outs",
+        f"{found.plain_again_s / found.heartbeat_s:.1f} (posts again)",
+        f"{found.looks_ratio:.1f} (has looked)",
+    )
+    return shown
+
+
+@contextmanager
+def _running(folder: Path, *command: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process, ended afterwards with all that it started."""
+    with (folder / "log").open("ab") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+    try:
+        yield process
+    finally:
+        process.terminate()  # a killed keeper could leave a browser whose worker has left already
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(30)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _listens(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False
+
+
+def _until(found: Callable[[], bool]) -> None:
+    while not found():
+        time.sleep(0.05)

@@ -1,0 +1,341 @@
+"""`temporal`: serve its queues, start the workflow of a run, answer it, go on with it, and run a task at set times.
+
+What may never happen here: a workflow is started for a run that isn't written down.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from browser_agent.cli.answering import By, Hours, Only, QuestionId, Reason, UntilDone
+from browser_agent.cli.exits import Exit
+from browser_agent.cli.opening import AsJson, RunId, Set, StorePath, named_values, open_desk, resolved
+from browser_agent.cli.running import KillAtText, bind, display
+from browser_agent.cli.screen import Screen
+from browser_agent.errors import Misuse
+from browser_agent.settings import Settings
+from browser_agent.starting import submit as write_down
+from browser_agent.states import RunState
+from browser_agent.tasks import load_task, parse_arguments
+
+if TYPE_CHECKING:
+    from browser_agent.engines.temporal import Place
+    from browser_agent.engines.words import Limits, Wanted
+    from browser_agent.store import Store
+
+Address = Annotated[
+    str | None, typer.Option("--address", metavar="HOST:PORT", help="Where Temporal is (localhost:7233).")
+]
+Namespace = Annotated[str | None, typer.Option("--namespace", help="The namespace there (default).")]
+Queue = Annotated[str | None, typer.Option("--queue", help="The task queue of the browser workers (browser-agent).")]
+SiteAt = Annotated[list[str] | None, typer.Option("--site", metavar="NAME=URL", help="Where a site is.")]
+AccountAt = Annotated[list[str] | None, typer.Option("--account", metavar="NAME=WHO", help="Who we are there.")]
+TaskFile = Annotated[
+    str, typer.Argument(metavar="FILE[:TASK]", help="The task's file, and its name if there are several.")
+]
+
+
+def worker(
+    *,
+    browsers: Annotated[int, typer.Option("--browsers", min=1, help="How many runs to keep at the same time.")] = 1,
+    kill_at: KillAtText = None,
+    address: Address = None,
+    namespace: Namespace = None,
+    queue: Queue = None,
+    given: Set = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Be a browser worker: keep runs on this machine that Temporal hands out. It MAKES their changes, until Ctrl-C.
+
+    Each run begins by looking at what is open. If this process dies or is silent, Temporal gives its runs to another.
+
+    Example:  browser-agent temporal worker --browsers 2
+    """
+    using = _using(given, address, namespace, queue)
+    options = display(using, kill_at=kill_at)
+    door = _door()
+    from browser_agent.engines.browsers import Browsers
+
+    desk = open_desk(store, as_json, new=True, using=using)
+
+    async def serve() -> None:
+        client = await door.connect(_place(using))
+        desk.screen.progress(f"Keeping runs of {using.temporal_queue}, up to {browsers} at once.")
+
+        def submit_wanted(wanted: Wanted, day: str) -> str:
+            return _submit_wanted(desk.store, using, wanted, day)
+
+        keeping = Browsers(client, desk.store, options, at_once=browsers, submit=submit_wanted, tell=desk.screen.tell)
+        await door.serve(keeping.worker(using.temporal_queue))
+
+    asyncio.run(serve())
+    return Exit.FINISHED
+
+
+def workflows(
+    *,
+    address: Address = None,
+    namespace: Namespace = None,
+    queue: Queue = None,
+    given: Set = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Be a workflow worker: it says what comes next in each run, and has no browser. At least one must be there.
+
+    It is a process of its own, so that a browser worker's death doesn't delay the decision who goes on.
+
+    Example:  browser-agent temporal workflows
+    """
+    using = _using(given, address, namespace, queue)
+    door = _door()
+    from browser_agent.engines.desk import Desk as WorkflowDesk
+
+    desk = open_desk(store, as_json, new=True, using=using)
+
+    async def serve() -> None:
+        client = await door.connect(_place(using))
+        desk.screen.progress(f"Serving the workflows of {using.temporal_queue}.")
+        await door.serve(WorkflowDesk(client, desk.store).worker(using.temporal_queue))
+
+    asyncio.run(serve())
+    return Exit.FINISHED
+
+
+def submit(
+    file: TaskFile,
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="name=value ...", help="The task's arguments; a secret by its source: env:NAME, @FILE or prompt."
+        ),
+    ] = None,
+    *,
+    site: SiteAt = None,
+    account: AccountAt = None,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="Your own name for this work, and the id of its workflow: never started twice."),
+    ] = None,
+    address: Address = None,
+    namespace: Namespace = None,
+    queue: Queue = None,
+    given: Set = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Write a run down and start its workflow; a browser worker then MAKES its changes. Comes back at once.
+
+    Example:  browser-agent temporal submit invoices.py day=2026-11-30 --key invoices-2026-11-30
+    """
+    using = _using(given, address, namespace, queue)
+    door, place = _door(), _place(using)
+    found = load_task(file)
+    values = parse_arguments(found, named_values(arguments or [], "an argument of the task"))
+    desk = open_desk(store, as_json, new=True, using=using)
+    bind(found, named_values(site or [], "a site"), named_values(account or [], "an account"), using)
+
+    async def start() -> Exit:
+        client = await door.connect(place)
+        row = write_down(desk.store, found, values, key)
+        new = await door.start(client, row, place, _limits(using))
+        workflow = door.workflow_id(row)
+        desk.screen.say(f"Run {row.id}: {row.task_name}", "bold")
+        desk.screen.say(f"Workflow {workflow} {'was started' if new else 'is there already; nothing was started'}.")
+        desk.screen.document({"run": row.id, "workflow": workflow, "started": new})
+        return Exit.FINISHED
+
+    return asyncio.run(start())
+
+
+class Word(StrEnum):
+    """What may be answered, as it is written on a command line."""
+
+    HAPPENED = "happened"
+    NOT_HAPPENED = "not-happened"
+    ABANDON = "abandon"
+    MAP = "map"
+    MAKE = "make"
+    APPROVE = "approve"
+    REFUSE = "refuse"
+
+
+def answer(
+    question: QuestionId,
+    said: Annotated[Word, typer.Argument(help="The question itself lists which of these it takes.")],
+    *,
+    by: By,
+    reason: Reason,
+    value: Annotated[
+        list[str] | None,
+        typer.Option("--value", metavar="NAME=VALUE", help="What happened gave, such as number=INV-7."),
+    ] = None,
+    override: Annotated[
+        bool,
+        typer.Option("--override", metavar="", help="Say not-happened before the safe time; you take it on yourself."),
+    ] = False,
+    only: Only = None,
+    until_done: UntilDone = False,
+    hours: Hours = None,
+    address: Address = None,
+    namespace: Namespace = None,
+    given: Set = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Answer a question by your name, through its workflow: a browser worker LOOKS once more, then the run goes on.
+
+    An answer that is given at the store itself (`browser-agent answer ID ... --no-resume`) is noticed, too.
+
+    Example:  browser-agent temporal answer q-7k2m9 happened --by ann --reason "it is on the list" --value number=INV-7
+    """
+    using = _using(given, address, namespace, None)
+    door = _door()
+    from browser_agent.engines.words import Reply
+
+    desk = open_desk(store, as_json, using=using)
+    row = desk.store.leases.run(desk.store.inbox.question(question).run_id)
+    values = named_values(value or [], "a value")
+    consent: dict[str, Any] = {"only": only or [], "until_done": until_done, "hours": hours}
+    reply = Reply(question, said.replace("-", "_"), by, reason, values, override, **consent)
+
+    async def give() -> Exit:
+        found = await door.answer(await door.connect(_place(using)), row, reply)
+        taken = desk.store.inbox.question(question)
+        settled = f"One more look has settled it: {taken.reason}. No answer was taken."
+        desk.screen.say(f"Taken: {said}, by {by}." if taken.answer else settled, "green")
+        desk.screen.document({"question": question, "taken": taken.answer is not None, "run": row.id})
+        return Exit.STOPPED if found.state == RunState.ABANDONED else Exit.FINISHED
+
+    return asyncio.run(give())
+
+
+def resume(
+    name: RunId,
+    *,
+    address: Address = None,
+    namespace: Namespace = None,
+    queue: Queue = None,
+    given: Set = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Have a run gone on with that has raised, or whose workers have died too often. A browser worker LOOKS first.
+
+    Example:  browser-agent temporal resume last
+    """
+    using = _using(given, address, namespace, queue)
+    door = _door()
+    desk = open_desk(store, as_json, using=using)
+    row = desk.run(name)
+
+    async def go_on() -> Exit:
+        await door.resume(await door.connect(_place(using)), row, _place(using), _limits(using))
+        desk.screen.say(f"Workflow {door.workflow_id(row)} goes on with run {row.id}.")
+        desk.screen.document({"run": row.id, "workflow": door.workflow_id(row)})
+        return Exit.FINISHED
+
+    return asyncio.run(go_on())
+
+
+def schedule(
+    name: Annotated[str, typer.Argument(help="Your name for the schedule.")],
+    file: TaskFile,
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="name=value ...", help="The task's arguments; {day} is the day that it was due."),
+    ] = None,
+    *,
+    cron: Annotated[list[str], typer.Option("--cron", metavar="WHEN", help="When, as cron writes it, in UTC.")],
+    key: Annotated[
+        str,
+        typer.Option("--key", help="The name of each run, with {day} in it: one run a day, however often it fires."),
+    ],
+    site: SiteAt = None,
+    account: AccountAt = None,
+    address: Address = None,
+    namespace: Namespace = None,
+    queue: Queue = None,
+    given: Set = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Have a task run at set times. A browser worker submits each run when it is due, and MAKES its changes.
+
+    Example:  browser-agent temporal schedule daily invoices.py day={day} --key "invoices {day}" --cron "0 6 * * *"
+    """
+    using = _using(given, address, namespace, queue)
+    door = _door()
+    from browser_agent.engines.words import Wanted
+
+    found = load_task(file)
+    if "{day}" not in key:
+        raise Misuse(f"The key {key!r} is the same every day, so there would be one run for ever: write {{day}} in it.")
+    wanted = Wanted(
+        f"{found.file}:{found.name}",
+        key,
+        named_values(arguments or [], "an argument of the task"),
+        named_values(site or [], "a site"),
+        named_values(account or [], "an account"),
+    )
+    parse_arguments(found, _of_day(wanted.arguments, "2026-01-01"))
+    screen = Screen(as_json)
+
+    async def make() -> Exit:
+        client = await door.connect(_place(using))
+        await door.schedule(client, name, wanted, cron=cron, place=_place(using), limits=_limits(using))
+        screen.say(f"Schedule {name} starts {found.name} at: {'; '.join(cron)} (UTC).")
+        screen.document({"schedule": name, "task": wanted.task})
+        return Exit.FINISHED
+
+    return asyncio.run(make())
+
+
+COMMANDS: tuple[Callable[..., Exit], ...] = (worker, workflows, submit, answer, resume, schedule)
+
+
+def _submit_wanted(store: Store, using: Settings, wanted: Wanted, day: str) -> str:
+    """Submit a run that is due on that day; its id, also if it was submitted before."""
+    found = load_task(wanted.task)
+    bind(found, dict(wanted.sites), dict(wanted.accounts), using)
+    row = write_down(store, found, _of_day(wanted.arguments, day), wanted.key.replace("{day}", day))
+    return row.id
+
+
+def _of_day(arguments: Mapping[str, str], day: str) -> dict[str, str]:
+    return {name: value.replace("{day}", day) for name, value in arguments.items()}
+
+
+def _door() -> ModuleType:
+    """What speaks with Temporal. Raises Misuse if its package isn't there."""
+    try:
+        from browser_agent.engines import temporal
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "temporalio":
+            raise
+        raise Misuse(
+            'Temporal needs a package of its own: pip install "browser-agent[temporal]". Nothing was done.'
+        ) from error
+    return temporal
+
+
+def _using(given: list[str] | None, address: str | None, namespace: str | None, queue: str | None) -> Settings:
+    return resolved(given, temporal_address=address, temporal_namespace=namespace, temporal_queue=queue).settings
+
+
+def _place(using: Settings) -> Place:
+    from browser_agent.engines.temporal import Place
+
+    return Place(using.temporal_address, using.temporal_namespace, using.temporal_queue)
+
+
+def _limits(using: Settings) -> Limits:
+    from browser_agent.engines.words import Limits
+
+    return Limits(heartbeat_seconds=using.temporal_heartbeat, attempts=using.attempts)

@@ -1,0 +1,235 @@
+"""Temporal's own dev server, and the two kinds of workers as processes of the real command line."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pytest
+from pydantic import TypeAdapter
+
+from browser_agent.browser.chromium import Chromium
+from browser_agent.claiming import lives
+from browser_agent.engines.words import Stand
+from browser_agent.records import AttemptRow, RunRow
+
+if TYPE_CHECKING:  # every test would wait for its import
+    from temporalio.client import Client, WorkflowHandle
+
+    from tests.fix_world import World
+
+ROOT = Path(__file__).parents[1]
+TASKS = ROOT / "tests" / "tasks"
+DEADLINE_SECONDS = 180.0
+T = TypeVar("T")
+
+
+class Server:
+    """A dev server that can be ended and started again with what it knew."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        with socket.create_server(("127.0.0.1", 0)) as door:
+            self._port = door.getsockname()[1]
+        self.address = f"127.0.0.1:{self._port}"
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        program = shutil.which("temporal", path=sysconfig.get_path("scripts")) or "temporal"
+        known = ["--db-filename", str(self._folder / "temporal.db"), "--log-level", "error"]
+        where = ["--ip", "127.0.0.1", "--port", str(self._port), "--headless"]
+        with (self._folder / "temporal.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [program, "server", "start-dev", *known, *where], stdout=log, stderr=log, start_new_session=True
+            )
+        until(self._answers, "the dev server answers")
+
+    def end(self) -> None:
+        """End it."""
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(30)
+
+    def client(self) -> Coroutine[Any, Any, Client]:
+        from temporalio.client import Client
+
+        return Client.connect(self.address)
+
+    def _answers(self) -> bool:
+        async def asked() -> bool:
+            try:
+                client = await self.client()
+                return await client.service_client.check_health()
+            except Exception:
+                return False
+
+        return asyncio.run(asked())
+
+
+class Engine:
+    """A world whose runs Temporal hands out, by a queue of its own."""
+
+    tasks = TASKS
+
+    def __init__(self, server: Server, world: World, queue: str) -> None:
+        self.server, self.world, self.queue = server, world, queue
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "BROWSER_AGENT_STORE": world.store.address,
+            "BROWSER_AGENT_TEMPORAL_ADDRESS": server.address,
+            "BROWSER_AGENT_TEMPORAL_QUEUE": queue,
+            "BROWSER_AGENT_TEMPORAL_HEARTBEAT": "3",
+            "BROWSER_AGENT_KEEP_LOOKING": "0",
+        }
+
+    def workflows(self) -> subprocess.Popen[bytes]:
+        """A workflow worker."""
+        return self._started("workflows")
+
+    def browsers(self, *words: str, host: str = "") -> subprocess.Popen[bytes]:
+        """A browser worker; on a host of that name, as far as it can see."""
+        return self._started("worker", *words, host=host)
+
+    def cli(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Another command of `browser-agent temporal`."""
+        command = [sys.executable, "-m", "browser_agent", "temporal", *words]
+        return subprocess.run(
+            command, env=self.environment, cwd=self.world.folder, capture_output=True, text=True, check=False
+        )
+
+    def submit(self, task: str, *arguments: str, key: str, site: str = "books") -> RunRow:
+        """Submit a run by the command line."""
+        file = f"{TASKS / 'posting.py'}:{task}"
+        said = self.cli("submit", file, *arguments, "--key", key, "--site", f"{site}={self.world.road(site).url}")
+        assert said.returncode == 0, said.stderr
+        return self.row(key)
+
+    def row(self, key: str) -> RunRow:
+        row = self.world.store.leases.keyed(key)
+        assert row is not None
+        return row
+
+    def ask(self, key: str, act: Callable[[WorkflowHandle[Any, Any]], Coroutine[Any, Any, T]]) -> T:
+        """Do something with the workflow of that key."""
+
+        async def asked() -> T:
+            client = await self.server.client()
+            return await act(client.get_workflow_handle(key))
+
+        return asyncio.run(asked())
+
+    def result(self, key: str) -> Stand:
+        """How its workflow ended; its failure raises."""
+        from temporalio.client import WorkflowFailureError
+
+        async def result(handle: WorkflowHandle[Any, Any]) -> Any:
+            return await asyncio.wait_for(handle.result(), DEADLINE_SECONDS)
+
+        try:
+            return TypeAdapter(Stand).validate_python(self.ask(key, result))
+        except WorkflowFailureError as error:
+            raise error.cause or error from error
+
+    def run(self, act: Coroutine[Any, Any, T]) -> T:
+        """Do something with the server."""
+        return asyncio.run(act)
+
+    def open_in(self, key: str) -> list[str]:
+        """The questions that the workflow of that key knows as open."""
+
+        async def asked(handle: WorkflowHandle[Any, Any]) -> Any:
+            return await handle.query("stand")
+
+        found = self.ask(key, asked)
+        return [question["id"] for question in found["questions"]] if found else []
+
+    def ended_of(self, name: str) -> list[str]:
+        """The workflows that a schedule has started and that have ended."""
+
+        async def listed() -> list[str]:
+            client = await self.server.client()
+            return [each.id async for each in client.list_workflows("ExecutionStatus = 'Completed'")]
+
+        return [each for each in self.run(listed()) if each.startswith(name)]
+
+    def browser_lives(self, attempt: AttemptRow) -> bool:
+        """Whether the browser of an attempt lives."""
+        return attempt.browser is not None and Chromium.found(attempt.browser).alive()
+
+    def until_state(self, key: str, *states: str) -> RunRow:
+        """Wait until the run stands so in our store."""
+        until(lambda: str(self.row(key).state) in states, f"the run is {' or '.join(states)}")
+        return self.row(key)
+
+    def end(self, process: subprocess.Popen[bytes], number: signal.Signals = signal.SIGKILL) -> None:
+        """Send a signal to a worker, and see it dead."""
+        process.send_signal(number)
+        process.wait(60)
+
+    def close(self) -> None:
+        """End all workers; their browsers and workers end with them."""
+        for process in self._processes:
+            process.send_signal(signal.SIGCONT)
+            process.terminate()  # a killed keeper could leave a browser whose worker has left already
+        for process in self._processes:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(60)
+            process.kill()
+            process.wait(30)
+        for run in self.world.store.leases.runs():
+            for attempt in self.world.store.leases.attempts(run.id):
+                until(lambda worker=attempt.worker: not lives(worker), "its worker has left")  # type: ignore[misc]
+
+    def _started(self, *words: str, host: str = "") -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "browser_agent", "temporal", *words]
+        if host:
+            command = ["unshare", "--uts", "sh", "-c", f'hostname {host}; exec "$@"', "sh", *command]
+        with (self.world.folder / f"{words[0]}-{len(self._processes)}.log").open("wb") as log:
+            process = subprocess.Popen(
+                command, env=self.environment, cwd=self.world.folder, stdout=log, stderr=log, start_new_session=True
+            )
+        self._processes.append(process)
+        return process
+
+
+def until(found: Callable[[], bool], words: str) -> None:
+    """Wait until something is so; generous, since nothing is timed here."""
+    end = time.monotonic() + DEADLINE_SECONDS
+    while not found():
+        assert time.monotonic() < end, f"waited {DEADLINE_SECONDS:g} s until {words}"
+        time.sleep(0.1)
+
+
+def kind_of(error: BaseException) -> str | None:
+    """The kind of a workflow's failure."""
+    from temporalio.exceptions import ApplicationError
+
+    return error.type if isinstance(error, ApplicationError) else None
+
+
+@pytest.fixture(scope="session")
+def temporal_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("temporal"))
+    yield server
+    server.end()
+
+
+@pytest.fixture
+def engine(temporal_server: Server, world: World, tmp_path: Path) -> Iterator[Engine]:
+    engine = Engine(temporal_server, world, f"queue-{tmp_path.name}-{os.getpid()}")
+    engine.workflows()
+    yield engine
+    engine.close()

@@ -1,0 +1,67 @@
+"""An engine's word that the last attempt is over: taken from the same engine, in its order, and from nobody else."""
+
+import subprocess
+import sys
+
+import pytest
+
+from browser_agent.claiming import last_attempt, own_process, take_over
+from browser_agent.errors import InOtherHands, Superseded
+from browser_agent.heeding import NOBODY, Nobody
+from browser_agent.store import Lease, Store
+from tests.store.building import submit
+
+
+class Named(Nobody):
+    """An engine that gives work."""
+
+    def __init__(self, name: str, order: float) -> None:
+        self.name, self.order = name, order
+
+
+def kept_by(store: Store, engine: Nobody) -> Lease:
+    """A run that this living process keeps for an engine."""
+    return store.leases.claim(submit(store), keeper=own_process(engine), keeper_dead=False)
+
+
+def test_later_work_of_the_same_engine_takes_over_from_a_living_keeper_at_once(store: Store) -> None:
+    lease = kept_by(store, Named("temporal/default/S-1", 1.0))
+    taken = take_over(store, lease.run, last_attempt(store, lease.run), engine=Named("temporal/default/S-1", 2.0))
+    assert taken.attempt == 2
+    with pytest.raises(Superseded):
+        store.leases.beat(lease)
+
+
+@pytest.mark.parametrize("order", [1.0, 2.0])
+def test_earlier_work_and_the_same_work_twice_take_nothing_over(store: Store, order: float) -> None:
+    lease = kept_by(store, Named("temporal/default/S-1", 2.0))
+    with pytest.raises(Superseded):
+        take_over(store, lease.run, last_attempt(store, lease.run), engine=Named("temporal/default/S-1", order))
+    store.leases.beat(lease)
+
+
+def test_the_word_of_another_engine_or_of_none_takes_nothing_over(store: Store) -> None:
+    lease = kept_by(store, Named("temporal/default/S-1", 1.0))
+    for engine in (Named("temporal/default/S-2", 9.0), NOBODY):
+        with pytest.raises(InOtherHands):
+            take_over(store, lease.run, last_attempt(store, lease.run), engine=engine)
+    by_a_person = kept_by(store, NOBODY)
+    with pytest.raises(InOtherHands):
+        take_over(
+            store, by_a_person.run, last_attempt(store, by_a_person.run), engine=Named("temporal/default/S-1", 9.0)
+        )
+
+
+def test_without_its_package_temporal_is_one_clear_sentence() -> None:
+    blocked = "import sys; sys.modules['temporalio'] = None; from browser_agent.cli import main; main()"
+    said = subprocess.run(
+        [sys.executable, "-c", blocked, "temporal", "workflows"], capture_output=True, text=True, check=False
+    )
+    assert said.returncode == 2
+    assert 'pip install "browser-agent[temporal]"' in said.stderr
+    assert len(said.stderr.splitlines()) == 1
+
+
+def test_nothing_below_the_engines_imports_temporal() -> None:
+    asked = "import sys, browser_agent.cli, browser_agent.keeper; print('temporalio' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", asked], text=True).strip() == "False"
