@@ -22,21 +22,20 @@ from pydantic import TypeAdapter
 from browser_agent import nursing, processes, vault
 from browser_agent.announcing import Announcer
 from browser_agent.attending import StopAsked, check_attended, interrupts, said_go
-from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.held import driver_answers, without_lost_answers
 from browser_agent.channel import Message, next_line
 from browser_agent.claiming import last_attempt, own_process, stored_process, take_over
 from browser_agent.errors import InOtherHands, MachineTrouble, Misuse, Stop, StoreUnusable, Superseded
 from browser_agent.giving_up import ask_a_person, used_up
 from browser_agent.holding import Holding
+from browser_agent.inheriting import earlier, inherit
 from browser_agent.keeping import OPEN_TASK, Ended, Event, KillAt, Options, Tell, progress_mark
 from browser_agent.overseeing import Overseer
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow, RunRow
-from browser_agent.remains import end_remains, end_strays
 from browser_agent.sessions import RunSession
 from browser_agent.states import Point, RunState
-from browser_agent.store import Lease, Store
+from browser_agent.store import Store
 from browser_agent.striking import strike
 
 __all__ = ["Ended", "Event", "KillAt", "Options", "keep", "look"]
@@ -106,7 +105,6 @@ class _Keeper:
         self._store, self._run, self._options, self._after, self._stop = store, run, options, after, stop
         self._tell_out: Tell = lambda event: tell(store.database.scrubber.facts(event))
         self._secrets = vault.gather(store, run)
-        self._browsers = store.profiles
         self._kill_at = options.kill_at
         self._worker: ProcessId | None = None
         self._driver: ProcessId | None = None
@@ -143,7 +141,7 @@ class _Keeper:
             at_the_wire = (self._release, self._reach)
             self._holding = Holding(
                 playwright,
-                self._browsers,
+                self._store.profiles,
                 self._run,
                 self._options,
                 *at_the_wire,
@@ -151,7 +149,8 @@ class _Keeper:
                 self._remember,
                 kept.indexed_db,
             )
-            await self._first_browser(previous)
+            if browser := await asyncio.to_thread(inherit, self._store, self._lease, previous):
+                await self._holding.adopt(browser)
             beats = asyncio.create_task(self._beat())
             try:
                 await self._attempts()
@@ -159,34 +158,9 @@ class _Keeper:
                 beats.cancel()
                 await self._holding.end_browser()
 
-    # taking over
-
-    async def _first_browser(self, previous: AttemptRow | None) -> None:
-        """Take the browser of a dead keeper over if it still lives, so that its page can be read; end all others."""
-        earlier = await asyncio.to_thread(self._earlier)
-        await asyncio.to_thread(end_strays, self._browsers, self._run, earlier)
-        for row in earlier:
-            last = previous is not None and row.number == previous.number
-            adopt = last and row.ended is None
-            still_used = previous is not None and not last and row.browser == previous.browser
-            await asyncio.to_thread(partial(end_remains, row, leave_browser=adopt or still_used))
-            if adopt and row.browser is not None:
-                if Chromium.found(row.browser).alive():
-                    await self._holding.adopt(row.browser)
-                else:
-                    await asyncio.to_thread(end_remains, row)
-            if row.ended is None:
-                old = Lease(self._run, row.number, "")
-                await asyncio.to_thread(self._store.leases.end_attempt, old, "its keeper died")
-
-    def _earlier(self) -> list[AttemptRow]:
-        """The earlier attempts of this host; nothing is known here of the processes of another."""
-        rows = self._store.leases.attempts(self._run)
-        return [row for row in rows if row.host == self._store.host and row.number < self._lease.attempt]
-
     def _attest(self) -> None:
         """At its end all that it and earlier keepers here have started was seen dead: other hosts may rely on it."""
-        numbers = [*(row.number for row in self._earlier()), self._lease.attempt]
+        numbers = [*(row.number for row in earlier(self._store, self._lease)), self._lease.attempt]
         self._store.deaths.attest(self._run, numbers, own_process())
 
     # attempts
