@@ -16,7 +16,7 @@ LOST_AFTER = ("cut_after_head", "drop_after_commit", "gateway_502_after_commit",
 LOST_BEFORE = ("drop_before_commit", "gateway_502_before_commit", "hang_before")
 
 
-@pytest.mark.parametrize(("fault", "by"), crossed(LOST_AFTER, ["form", "fetch"]))
+@pytest.mark.parametrize(("fault", "by"), crossed(LOST_AFTER, ["form", "fetch"], every=4))
 def test_a_lost_answer_makes_no_second_invoice(world: World, fault: str, by: str) -> None:
     world.to_books.fault(fault)
     run = world.submit("post_one", reference="R-1", by=by)
@@ -26,7 +26,7 @@ def test_a_lost_answer_makes_no_second_invoice(world: World, fault: str, by: str
     assert world.outcomes(run) == ["happened"]
 
 
-@pytest.mark.parametrize(("fault", "by"), crossed(LOST_BEFORE, ["form", "fetch"]))
+@pytest.mark.parametrize(("fault", "by"), crossed(LOST_BEFORE, ["form", "fetch"], every=4))
 def test_a_lost_request_is_proven_absent_and_made_once_more(world: World, fault: str, by: str) -> None:
     world.to_books.fault(fault)
     run = world.submit("post_one", reference="R-1", by=by)

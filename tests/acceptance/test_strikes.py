@@ -15,7 +15,7 @@ BEFORE_THE_INPUT = (Point.BEFORE_INTENT, Point.INTENT)
 BEFORE_RELEASE = (Point.DISPATCHING, Point.PAUSED)
 
 
-@pytest.mark.parametrize(("point", "victim"), crossed(list(Point), ["browser", "driver", "tabs"], every=3))
+@pytest.mark.parametrize(("point", "victim"), crossed(list(Point), ["browser", "driver", "tabs"], every=5))
 def test_whatever_dies_at_any_point_leaves_one_invoice(world: World, point: Point, victim: str) -> None:
     run = world.submit("post_one", reference="R-1")
     ended = world.keep(run, f"{point}@{victim}")

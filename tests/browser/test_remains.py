@@ -5,9 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from browser_agent.browser.chromium import Chromium, processes_of
+from browser_agent.claiming import own_process
+from browser_agent.inheriting import inherit
 from browser_agent.records import AttemptRow
 from browser_agent.remains import end_strays
+from browser_agent.store import Store
 
 
 def test_a_browser_that_no_attempt_names_is_ended_and_no_other_is(tmp_path: Path) -> None:
@@ -21,3 +26,27 @@ def test_a_browser_that_no_attempt_names_is_ended_and_no_other_is(tmp_path: Path
     finally:
         for each in (stray, named, of_another):
             each.discard()
+
+
+DEAD = '{"pid": 1, "started": 1.0}'
+
+
+@pytest.mark.parametrize("keeper_lives", [False, True])
+def test_a_browser_is_inherited_from_a_dead_keeper_and_ended_if_the_keeper_lives(
+    tmp_path: Path, keeper_lives: bool
+) -> None:
+    with Store(tmp_path / "runs.db") as store:
+        run = store.leases.submit(task_file="t.py", task_name="t", arguments="{}", sites="{}").id
+        first = store.leases.claim(run, keeper=own_process() if keeper_lives else DEAD, keeper_dead=False)
+        chromium = Chromium.start(store.profiles / f"{run}-0001")
+        try:
+            store.leases.note(first, browser=chromium.stored)
+            (previous,) = store.leases.attempts(run)
+            lease = store.leases.claim(run, keeper=own_process(), keeper_dead=True)
+            assert inherit(store, lease, previous) == (None if keeper_lives else chromium.stored)
+            assert chromium.alive() is not keeper_lives
+            assert store.leases.attempts(run)[0].how == (
+                "its run was given to another" if keeper_lives else "its keeper died"
+            )
+        finally:
+            chromium.discard()
