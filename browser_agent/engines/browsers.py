@@ -20,11 +20,11 @@ from temporalio.worker import Worker
 from browser_agent.engines.pulse import Pulse
 from browser_agent.engines.standing import stand, told
 from browser_agent.engines.words import KEEP, SUBMIT, Order, Stand, Wanted
-from browser_agent.errors import Stop, Superseded
+from browser_agent.errors import NotAllowed, Stop, Superseded
 from browser_agent.heeding import Word
 from browser_agent.keeper import keep, look
 from browser_agent.keeping import Event, Options, Tell
-from browser_agent.states import RunState
+from browser_agent.states import RUN_ARROWS, RunState
 from browser_agent.store import Store
 
 Submit = Callable[[Wanted, str], str]
@@ -84,9 +84,11 @@ class Browsers:
         """What the activity reports."""
         if cancelled:
             raise asyncio.CancelledError
+        found = stand(self._store, order.run)
+        if isinstance(error, NotAllowed) and not RUN_ARROWS[RunState(found.state)]:
+            return found  # somebody else brought it to its end before this activity began
         if error is not None:
             raise told(self._store, error) from error
-        found = stand(self._store, order.run)
         if pulse.word() is Word.OVER or found.state == RunState.RUNNING:
             raise told(self._store, Superseded(order.run, pulse.attempt))
         return found

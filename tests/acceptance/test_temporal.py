@@ -98,6 +98,15 @@ def test_a_reset_workflow_looks_before_it_makes_anything(engine: Engine) -> None
     assert engine.world.invoices("S-1") == ["INV-1"]
 
 
+def test_a_run_that_came_to_its_end_elsewhere_before_its_activity_began_is_told_as_ended(engine: Engine) -> None:
+    row = engine.submit("post_one", "reference=S-1", key="ended elsewhere")
+    until(lambda: engine.ask(row.key or "", lambda handle: handle.query("stand")), "its activity waits for a worker")
+    assert str(engine.world.keep(row.id).state) == "finished"  # without Temporal
+    engine.browsers()
+    assert engine.result("ended elsewhere").state == "finished"
+    assert engine.world.invoices("S-1") == ["INV-1"]
+
+
 def test_a_worker_on_another_host_goes_on_at_once_and_can_prove_no_absence(engine: Engine) -> None:
     if subprocess.run(["unshare", "--uts", "true"], capture_output=True, check=False).returncode:
         pytest.skip("no other host name can be had here")
