@@ -9,11 +9,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from pydantic import TypeAdapter
 
 from browser_agent.attempt import Attempt
 from browser_agent.scrubbing import Scrubber
+from browser_agent.shared_keys import are_shared, used_otherwise, window
 from browser_agent.wire import WireReport
 from observers import Circumstances, Match, Observation, Observer, Outcome, Site, Verdict, looks_agree, weigh
 
@@ -119,6 +121,7 @@ class Looker:
 
     def _circumstances(self, observations: tuple[Observation, ...], wire: WireReport) -> Circumstances:
         now, dead_at = self._attempt.clock.now(), self._case.dead_at
+        shared = self._of_shared_keys(now) if self._made and are_shared(self._case.proof) else {}
         return Circumstances(
             sender_dead=dead_at is not None and self._attempt.here,
             waited=now - dead_at if dead_at is not None else None,
@@ -127,7 +130,15 @@ class Looker:
             guarded=wire.guarded,
             restarts=wire.restarts,
             timed_out=not wire.answered,
+            **shared,
         )
+
+    def _of_shared_keys(self, now: datetime) -> dict[str, Any]:
+        case, store = self._case, self._attempt.store
+        return {
+            "window": window(store.journal.gesture(case.gesture), case.late_commit, case.dead_at, now),
+            "key_used_otherwise": used_otherwise(store, case.gesture, case.site, case.proof),
+        }
 
     def _agree(self, observations: tuple[Observation, ...], now: datetime) -> bool:
         """Whether an earlier look, far enough back and after the sender's death, said the same as this one."""

@@ -173,6 +173,9 @@ OPEN_GESTURE_STATES = frozenset({_G.INTENT, _G.DISPATCHING, _G.IN_DOUBT, _G.UNKN
 MADE_GESTURE_STATES = frozenset({_G.DISPATCHING, _G.IN_DOUBT, _G.UNKNOWN, _G.ASKED, _G.HAPPENED})
 """A gesture in one of these may have changed the world: a replay must ask for it before a new gesture is made."""
 
+NO_EFFECT_STATES = frozenset({_G.INTENT, _G.NOT_HAPPENED, _G.REFUSED, _G.REJECTED})
+"""A gesture in one of these has changed nothing; one that was abandoned may have."""
+
 
 def check_arrow(arrows: Arrows[S], old: S, new: S) -> None:
     """Raise `NotAllowed` unless the table has an arrow from `old` to `new`."""

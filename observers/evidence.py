@@ -74,7 +74,7 @@ class Match(Frozen):
     """One thing on a page that fits what the observer looks for.
 
     `identity` is the normalised fingerprint by which a match of the baseline is known again. `ours` says that it
-    carries a mark that only this gesture can have left.
+    carries a mark that only this gesture can have left. `at`: when the thing was made, as the site shows it.
     """
 
     values: dict[str, str] = Field(default_factory=dict)
@@ -82,6 +82,7 @@ class Match(Frozen):
     box: Box | None = None
     note: str = ""
     ours: bool = False
+    at: datetime | None = None
 
 
 class Observation(Frozen):

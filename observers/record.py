@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from .evidence import Observation
 from .listing import ListedRow, Listing, ListReader
-from .normal import normal
+from .normal import moment, normal
 from .observer import Observer
 from .rows import doubts_of, evidence_of, fits, match_of
 from .site import Site
@@ -31,7 +31,10 @@ class Record(Observer):
         complete: the list is declared to hold EVERY record of its kind, of this account, at once. Without it, a
             record that isn't there proves nothing.
         reads: name of a value -> header of the column that holds it.
-        unique: no other record can ever have this key.
+        unique: no other record can ever have this key. One that others may have too proves only at a site with
+            `sole_user`, by its time (see `created`), and while no other gesture of ours can have made it.
+        created: header of the column that shows when a record was made, in ISO 8601; without an offset it is read in
+            the site's `zone`. Only a key that isn't unique needs it.
         staleness: how far the list may lag behind.
         more: other lists where a part of the effect may stand (drafts, cancelled): seen only there = partial.
         outbox: other lists where it may wait: seen only there = pending.
@@ -54,6 +57,7 @@ class Record(Observer):
     pending: tuple[str, ...] = ()
     status: str = "Status"
     count: str | None = None
+    created: str = ""
 
     def __post_init__(self) -> None:
         if not self.key:
@@ -68,7 +72,8 @@ class Record(Observer):
 
     def look(self, view: "View") -> Observation:
         """Read the list, and the other lists, to their ends."""
-        columns = (*self.key, *self.reads.values(), *([self.status] if self.pending else ()))
+        more = (*([self.status] if self.pending else ()), *([self.created] if self.created else ()))
+        columns = (*self.key, *self.reads.values(), *more)
         main = ListReader(self.site, columns, self.count).read(view, self.path, self._fits)
         beside = ListReader(self.site, self.key)
         drafts = [beside.read(view, path, self._fits) for path in self.more]
@@ -85,7 +90,7 @@ class Record(Observer):
             reasons.append("the list isn't declared complete, so it proves presence only")
         waiting, begun = _rows(queued), _rows(drafts)
         rows = main.rows or [*waiting, *begun]
-        matches = [match_of(row, self.key, self.reads, self.site.decimal) for row in rows]
+        matches = [match_of(row, self.key, self.reads, self.site.decimal, self._made(row.row)) for row in rows]
         if not matches:
             return self.not_seen(*reasons, evidence=evidence, complete=not reasons, fresh=True, at=at)
         return self.seen(
@@ -101,6 +106,9 @@ class Record(Observer):
 
     def _fits(self, row: Row) -> bool:
         return fits(row, self.key, self.site.decimal)
+
+    def _made(self, row: Row) -> datetime | None:
+        return moment(row.get(normal(self.created), ""), self.site.zone) if self.created else None
 
     def _unfinished(self, row: Row) -> bool:
         told = row.get(normal(self.status), "").casefold()

@@ -19,8 +19,10 @@ def fits(row: Row, key: Mapping[str, str], decimal: str) -> bool:
     return all(same(row[normal(column)], text, decimal) for column, text in key.items())
 
 
-def match_of(listed: ListedRow, key: Iterable[str], reads: Mapping[str, str], decimal: str) -> Match:
-    """The row as a match; `reads`: name of a value -> header of its column."""
+def match_of(
+    listed: ListedRow, key: Iterable[str], reads: Mapping[str, str], decimal: str, at: datetime | None = None
+) -> Match:
+    """The row as a match; `reads`: name of a value -> header of its column; `at`: when the record was made."""
     read = {name: value(listed.row.get(normal(column), ""), decimal) for name, column in reads.items()}
     link = urlsplit(listed.row.link or "")
     known_by = [*(listed.row[normal(column)] for column in key), *read.values(), link.path, link.query]
@@ -29,6 +31,7 @@ def match_of(listed: ListedRow, key: Iterable[str], reads: Mapping[str, str], de
         identity=" | ".join(known_by),
         box=listed.row.box,
         note=f"page {listed.page} of {plain_address(listed.address)}",
+        at=at,
     )
 
 

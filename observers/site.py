@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import GetCoreSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, core_schema
@@ -42,10 +43,10 @@ class Site:
             "POST /invoices -> 303 /invoices/*"; by default an answer proves nothing by itself.
         signed_in: a CSS selector or a text that is on every page while the session lives; "{account}" in it stands
             for the bound account, so that another account's pages are known as foreign.
-        zone: the IANA time zone in which the site shows its times.
-        clock_skew: how far the site's clock may be from ours.
+        zone: the IANA time zone in which the site shows its times, where they don't say it themselves.
+        clock_skew: how far the site's clock may be from ours, and how coarse its times are.
         decimal: the decimal mark of the amounts it shows, "." or ",".
-        sole_user: nothing and nobody else uses this account.
+        sole_user: nothing and nobody else makes records in this account: a new one from the time of a gesture is its.
         scripts: its lists need scripts to be read; False switches scripts off in every look (looks leak less).
         shows_fields: CSS selectors of fields whose content may be seen in pictures, such as "[name=amount]"; all others
             are covered, and passwords, cards and one-time codes always are.
@@ -77,6 +78,12 @@ class Site:
             raise ValueError(f"a site's name is letters, digits, '-' and '_', and begins with a letter: {name!r}")
         if decimal not in {".", ","}:
             raise ValueError(f"the decimal mark of site {name!r} is '.' or ',', not {decimal!r}")
+        try:
+            ZoneInfo(zone)
+        except (ZoneInfoNotFoundError, ValueError) as error:
+            raise ValueError(
+                f"no time zone {zone!r} of site {name!r} is known here; write it as Europe/Berlin"
+            ) from error
         if late_commit is not None and late_commit < timedelta(0):
             raise ValueError(f"late_commit of site {name!r} is negative")
         self.name = name

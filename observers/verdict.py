@@ -8,7 +8,7 @@ clocks: what it needs of them it is told in `Circumstances`. It may never conclu
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from textwrap import shorten
 from typing import Self
 
@@ -31,7 +31,7 @@ class Circumstances(Frozen):
     restarts: restarts of the request in the network log; None = not recorded.
     timed_out: the gesture's call or its answer ran out of time.
     nothing_left: proven at the gate, or by write order, that nothing was sent and nothing can be any more.
-    inside_window: for keys that aren't unique: the match's time lies in the window of the gesture.
+    window: for keys that aren't unique: from when to when the gesture can have taken effect; None = not known.
     key_used_otherwise: another gesture or call of ours may have used the same key.
     """
 
@@ -43,7 +43,7 @@ class Circumstances(Frozen):
     restarts: int | None = None
     timed_out: bool = False
     nothing_left: bool = False
-    inside_window: bool = False
+    window: tuple[datetime, datetime] | None = None
     key_used_otherwise: bool = True
 
     @property
@@ -242,10 +242,23 @@ def _doubt_of_a_shared_key(
         return f"{seen.observer} saw {len(new)} new matches of a key that isn't unique"
     if before is None or before.sight is Sight.cannot_tell:
         return f"{seen.observer} saw a match of a key that isn't unique, and nobody looked before the gesture"
-    alone = observer.site is not None and observer.site.sole_user
-    if alone and circumstances.inside_window and not circumstances.key_used_otherwise:
-        return ""
-    return f"{seen.observer} saw a match of a key that isn't unique: it may be somebody else's"
+    if whose := _whose_else(new[0], observer, circumstances):
+        return f"{seen.observer} saw a match of a key that isn't unique: {whose}"
+    return ""
+
+
+def _whose_else(match: Match, observer: Observer, circumstances: Circumstances) -> str:
+    """Why a match of a shared key may not be this gesture's; empty if it can't be anybody else's."""
+    site, window = observer.site, circumstances.window
+    if site is None or not site.sole_user:
+        return "it may be somebody else's"
+    if circumstances.key_used_otherwise:
+        return "another gesture of ours may have made it"
+    if match.at is None or window is None:
+        return "when it was made isn't known"
+    if not window[0] - site.clock_skew <= match.at <= window[1] + site.clock_skew:
+        return f"it was made at {match.at:%Y-%m-%d %H:%M:%S} UTC, when the gesture can't have made it"
+    return ""
 
 
 def new_matches(seen: Observation, before: Observation | None) -> tuple[Match, ...]:

@@ -17,7 +17,7 @@ from sqlmodel import Session, col, func, select
 from browser_agent.clock import Clock, new_id
 from browser_agent.errors import NotAllowed, Superseded, UnknownName, WrongTask
 from browser_agent.records import AttemptRow, GestureRow, ObservationRow, ReleaseRow, RunRow, StepRow
-from browser_agent.states import GESTURE_ARROWS, STEP_ARROWS, GestureState, StepState, check_arrow
+from browser_agent.states import GESTURE_ARROWS, NO_EFFECT_STATES, STEP_ARROWS, GestureState, StepState, check_arrow
 from browser_agent.store import approvals, audit
 from browser_agent.store.database import Database
 from browser_agent.store.leases import Lease, fence
@@ -81,6 +81,12 @@ class Journal:
         """One gesture; `UnknownName` if there is none."""
         with self._database.read() as session:
             return _gesture(session, gesture)
+
+    def made_at(self, site: str) -> list[GestureRow]:
+        """The gestures of all runs at that site that may have changed something there."""
+        with self._database.read() as session:
+            asked = select(GestureRow).where(GestureRow.site == site)
+            return list(session.exec(asked.where(col(GestureRow.state).not_in(NO_EFFECT_STATES))))
 
     def releases(self, gesture: str) -> list[ReleaseRow]:
         """The requests of a gesture that the keeper let go."""

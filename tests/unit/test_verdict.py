@@ -267,29 +267,48 @@ def test_amounts_that_are_written_differently_are_no_contradiction() -> None:
 # Keys that aren't unique
 
 
-ALONE = Circumstances(inside_window=True, key_used_otherwise=False)
+MADE = datetime(2026, 11, 30, 8, 0, tzinfo=UTC)
+ALONE = Circumstances(window=(MADE, MADE + timedelta(seconds=9)), key_used_otherwise=False)
 
 
-def test_a_shared_key_proves_if_nobody_else_can_have_used_it() -> None:
-    verdict = weigh([seen(NOT_UNIQUE, inv())], [empty()], [NOT_UNIQUE], ALONE)
+def made_at(seconds: float) -> Match:
+    return inv().model_copy(update={"at": MADE + timedelta(seconds=seconds)})
+
+
+@pytest.mark.parametrize("seconds", [-120, 0, 9, 129])
+def test_a_shared_key_proves_if_nobody_else_can_have_used_it(seconds: float) -> None:
+    verdict = weigh([seen(NOT_UNIQUE, made_at(seconds))], [empty()], [NOT_UNIQUE], ALONE)
     assert verdict.outcome is Outcome.happened
 
 
-@pytest.mark.parametrize("less", [{"inside_window": False}, {"key_used_otherwise": True}])
-def test_a_shared_key_outside_the_window_or_used_otherwise_is_for_a_person(less: dict[str, bool]) -> None:
-    verdict = weigh([seen(NOT_UNIQUE, inv())], [empty()], [NOT_UNIQUE], ALONE.model_copy(update=less))
+@pytest.mark.parametrize(
+    ("match", "less", "why"),
+    [
+        (made_at(-121), {}, "when the gesture can't have made it"),
+        (made_at(130), {}, "when the gesture can't have made it"),
+        (inv(), {}, "when it was made isn't known"),
+        (made_at(1), {"window": None}, "when it was made isn't known"),
+        (made_at(1), {"key_used_otherwise": True}, "another gesture of ours may have made it"),
+    ],
+)
+def test_a_shared_key_outside_the_window_or_used_otherwise_is_for_a_person(
+    match: Match, less: dict[str, Any], why: str
+) -> None:
+    verdict = weigh([seen(NOT_UNIQUE, match)], [empty()], [NOT_UNIQUE], ALONE.model_copy(update=less))
     assert verdict.outcome is Outcome.unknown
-    assert "somebody else's" in verdict.reasons[0]
+    assert why in verdict.reasons[0]
 
 
 def test_a_shared_key_at_an_account_that_others_use_is_for_a_person() -> None:
     shared = Record(SHARED, "invoices", key=KEY, unique=False)
-    assert weigh([seen(shared, inv())], [empty()], [shared], ALONE).outcome is Outcome.unknown
+    verdict = weigh([seen(shared, made_at(1))], [empty()], [shared], ALONE)
+    assert verdict.outcome is Outcome.unknown
+    assert "somebody else's" in verdict.reasons[0]
 
 
 def test_a_shared_key_without_a_baseline_is_for_a_person() -> None:
     for before in (None, blind()):
-        assert weigh([seen(NOT_UNIQUE, inv())], [before], [NOT_UNIQUE], ALONE).outcome is Outcome.unknown
+        assert weigh([seen(NOT_UNIQUE, made_at(1))], [before], [NOT_UNIQUE], ALONE).outcome is Outcome.unknown
 
 
 def test_two_new_rows_of_a_shared_key_are_for_a_person() -> None:

@@ -39,6 +39,7 @@ matches = st.lists(
         values=st.sampled_from([{}, {"number": "1"}, {"number": "2"}]),
         identity=st.sampled_from("abc"),
         ours=st.booleans(),
+        at=st.sampled_from([None, AT, AT - timedelta(days=1)]),
     ),
     max_size=3,
 )
@@ -53,7 +54,7 @@ circumstances = st.builds(
     restarts=st.none() | st.integers(0, 2),
     timed_out=st.booleans(),
     nothing_left=st.integers(0, 9).map(lambda n: n == 0),
-    inside_window=st.booleans(),
+    window=st.sampled_from([None, (AT, AT + timedelta(seconds=9))]),
     key_used_otherwise=st.booleans(),
 )
 

@@ -1,0 +1,92 @@
+"""Keys that other things may have too: when a gesture can have made what was seen, and whether another of ours can.
+
+Source: the rules of what an observer may prove, on keys that aren't unique. Reads the journal, decides no outcome. What
+may never happen: a match counts as this gesture's while another gesture, not proven to be without effect, may have
+made it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from browser_agent.records import GestureRow
+from browser_agent.store import Store
+from observers import Observer, Site
+from observers.normal import normal, same
+
+
+def are_shared(proof: Sequence[Observer]) -> bool:
+    """Whether an observer of the proof looks by a key that others may have, where nobody else is at work."""
+    return any(
+        not observer.unique and observer.site is not None and observer.site.sole_user for observer in _each(proof)
+    )
+
+
+def window(
+    row: GestureRow, late_commit: timedelta | None, dead_at: datetime | None, now: datetime
+) -> tuple[datetime, datetime] | None:
+    """From when to when the gesture can have taken effect; None if it wasn't made.
+
+    Args:
+        row: the gesture.
+        late_commit: how late a request may still take effect, as its site declares it.
+        dead_at: when its sender was seen dead.
+        now: by the store's clock.
+    """
+    if row.dispatched_at is None:
+        return None
+    last = dead_at + late_commit if dead_at is not None and late_commit is not None else now
+    return row.dispatched_at, min(last, now)
+
+
+def used_otherwise(store: Store, gesture: str, site: Site | None, proof: Sequence[Observer]) -> bool:
+    """Whether another gesture of any run may have made a record with a key of the proof."""
+    if site is None:
+        return True
+    keys = [key for observer in _each(proof) if not observer.unique for key in _keys(observer.to_json())]
+    others = (row for row in store.journal.made_at(site.name) if row.id != gesture)
+    return any(_may_be_same(keys, json.loads(row.intent)["proof"], site.decimal) for row in others)
+
+
+def _each(proof: Iterable[Observer]) -> Iterator[Observer]:
+    """The observers, and the parts of those that have parts."""
+    for observer in proof:
+        yield observer
+        yield from _each(observer.parts)
+
+
+def _keys(stored: Any) -> Iterator[tuple[str, Mapping[str, str] | str]]:
+    """Path and key of each observer in what was stored of a proof."""
+    if isinstance(stored, Mapping):
+        if stored.get("key"):
+            yield str(stored.get("path", "")), stored["key"]
+        for name, value in stored.items():
+            if name != "key":
+                yield from _keys(value)
+    elif isinstance(stored, list):
+        for value in stored:
+            yield from _keys(value)
+
+
+def _may_be_same(keys: list[tuple[str, Mapping[str, str] | str]], stored: Any, decimal: str) -> bool:
+    """Whether a record with one of our keys may be the one that another proof looks for; without a key it may."""
+    theirs = list(_keys(stored))
+    if not theirs:
+        return True
+    return any(_agree(mine, other, decimal, one_list=here == there) for here, mine in keys for there, other in theirs)
+
+
+def _agree(mine: Mapping[str, str] | str, other: Mapping[str, str] | str, decimal: str, *, one_list: bool) -> bool:
+    """Whether one record may have both keys: no column speaks against it."""
+    if isinstance(mine, str) or isinstance(other, str):
+        return any(same(a, b, decimal) for a in _texts(mine) for b in _texts(other))
+    columns = {normal(column): text for column, text in other.items()}
+    common = [(text, columns[normal(column)]) for column, text in mine.items() if normal(column) in columns]
+    return all(same(a, b, decimal) for a, b in common) if common else one_list
+
+
+def _texts(key: Mapping[str, str] | str) -> list[str]:
+    return [key] if isinstance(key, str) else list(key.values())
