@@ -43,10 +43,11 @@ def window(
 
 
 def used_otherwise(store: Store, gesture: str, site: Site | None, proof: Sequence[Observer]) -> bool:
-    """Whether another gesture of any run may have made a record with a key of the proof."""
+    """Whether another gesture of any run may have made a record with a key of the proof: no column says otherwise."""
     if site is None:
         return True
-    keys = [key for observer in _each(proof) if not observer.unique for key in _keys(observer.to_json())]
+    shared = (observer.to_json() for observer in _each(proof) if not observer.unique)
+    keys = [key for key in _keys(list(shared)) if isinstance(key, Mapping)]
     others = (row for row in store.journal.made_at(site.name) if row.id != gesture)
     return any(_may_be_same(keys, json.loads(row.intent)["proof"], site.decimal) for row in others)
 
@@ -58,11 +59,11 @@ def _each(proof: Iterable[Observer]) -> Iterator[Observer]:
         yield from _each(observer.parts)
 
 
-def _keys(stored: Any) -> Iterator[tuple[str, Mapping[str, str] | str]]:
-    """Path and key of each observer in what was stored of a proof."""
+def _keys(stored: Any) -> Iterator[Mapping[str, str] | str]:
+    """The key of each observer in what was stored of a proof."""
     if isinstance(stored, Mapping):
         if stored.get("key"):
-            yield str(stored.get("path", "")), stored["key"]
+            yield stored["key"]
         for name, value in stored.items():
             if name != "key":
                 yield from _keys(value)
@@ -71,22 +72,15 @@ def _keys(stored: Any) -> Iterator[tuple[str, Mapping[str, str] | str]]:
             yield from _keys(value)
 
 
-def _may_be_same(keys: list[tuple[str, Mapping[str, str] | str]], stored: Any, decimal: str) -> bool:
-    """Whether a record with one of our keys may be the one that another proof looks for; without a key it may."""
-    theirs = list(_keys(stored))
-    if not theirs:
-        return True
-    return any(_agree(mine, other, decimal, one_list=here == there) for here, mine in keys for there, other in theirs)
+def _may_be_same(keys: list[Mapping[str, str]], stored: Any, decimal: str) -> bool:
+    """Whether a record with one of our keys may be the one that another proof looks for."""
+    columns = [key for key in _keys(stored) if isinstance(key, Mapping)]
+    return not any(_differ(mine, other, decimal) for mine in keys for other in columns)
 
 
-def _agree(mine: Mapping[str, str] | str, other: Mapping[str, str] | str, decimal: str, *, one_list: bool) -> bool:
-    """Whether one record may have both keys: no column speaks against it."""
-    if isinstance(mine, str) or isinstance(other, str):
-        return any(same(a, b, decimal) for a in _texts(mine) for b in _texts(other))
-    columns = {normal(column): text for column, text in other.items()}
-    common = [(text, columns[normal(column)]) for column, text in mine.items() if normal(column) in columns]
-    return all(same(a, b, decimal) for a, b in common) if common else one_list
-
-
-def _texts(key: Mapping[str, str] | str) -> list[str]:
-    return [key] if isinstance(key, str) else list(key.values())
+def _differ(mine: Mapping[str, str], other: Mapping[str, str], decimal: str) -> bool:
+    """Whether no record can have both keys: they name a column in common, and not the same text in it."""
+    theirs = {normal(column): text for column, text in other.items()}
+    return any(
+        normal(column) in theirs and not same(text, theirs[normal(column)], decimal) for column, text in mine.items()
+    )
