@@ -180,6 +180,10 @@ class Settings(BaseModel):
         default=None,
         description="seconds that one call of the page may take while a step prepares it; Playwright's if not set",
     )
+    step_timeout: Seconds | None = Field(
+        default=None,
+        description="seconds that a step may take before its worker is ended and the next one looks; any if not set",
+    )
     gesture_timeout: Seconds = Field(
         default=10, description="seconds that a gesture waits for its control, if it does not say so itself"
     )
@@ -245,6 +249,7 @@ class Settings(BaseModel):
             executable=self.chromium,
             appearance=self.appearance,
             page_seconds=self.page_timeout,
+            step_seconds=self.step_timeout,
             gesture_seconds=self.gesture_timeout,
             look_seconds=self.look_timeout,
             approval_seconds=self.approval_timeout,

@@ -62,6 +62,8 @@ class Options:
         executable: the Chromium to start; `find_chromium()` by default.
         appearance: see `Appearance`.
         page_seconds: the longest that one call of the page may take while a step prepares it; None = Playwright's own.
+        step_seconds: the longest that a step may take before its worker is ended and followed by another; None = any.
+            Where the proof is waited for, or a person, that is not counted.
         gesture_seconds: the longest that a gesture waits for its control, if it does not say so itself.
         look_seconds: the longest that one look at one page may take.
         approval_seconds: how long an approval may be used after it was given, if its task does not say so itself.
@@ -82,6 +84,7 @@ class Options:
     executable: Path | None = None
     appearance: Appearance = AS_IT_IS
     page_seconds: float | None = None
+    step_seconds: float | None = None
     gesture_seconds: float = 10.0
     look_seconds: float = 8.0
     approval_seconds: float = 24 * 3600.0

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, NoReturn
 
@@ -25,6 +25,9 @@ from browser_agent.states import Point
 from browser_agent.store import Lease, Store
 from browser_agent.wire import WireReport
 from observers import Site
+
+BROWSER_SECONDS = 60.0
+"""A browser may take so long to start and to be attached to, and that is no step's time."""
 
 
 class KeptAttempt(Attempt):
@@ -53,16 +56,19 @@ class KeptAttempt(Attempt):
         self._kill_at = options.kill_at
         self._chromium: Chromium | None = None
         self.driver: ProcessId | None = None
+        self._step = ""  # whose time limit is counted
 
     @property
     def acting(self) -> Acting:
         if self._acting is not None and not self._acting.browser.is_connected():
             self._acting = None
         if self._acting is None:
+            self.goes_on(BROWSER_SECONDS)
             self._acting = self._attached() or self._attached_anew()
             self._furnish(self._acting)
             self._acting.give_session_storage(self.session)
             self.store.leases.note(self.lease, page=self._acting.target)
+            self.goes_on()
         return self._acting
 
     def _attached(self) -> Acting | None:
@@ -139,8 +145,37 @@ class KeptAttempt(Attempt):
     def tell(self, kind: str, words: str, **details: Any) -> None:
         self.channel.tell(kind=kind, words=words, details=details)
 
+    @contextmanager
+    def at_step(self, words: str) -> Iterator[None]:
+        self._count(words)
+        try:
+            yield
+        finally:
+            self._count("")
+
+    @contextmanager
+    def noticing(self, step: str, harmless: Sequence[str]) -> Iterator[None]:
+        self.channel.ask("notice", step=step, harmless=list(harmless))  # it is heard before anything is written
+        try:
+            yield
+        finally:
+            self.channel.ask("notice", step="", harmless=[])
+
+    def goes_on(self, seconds: float = 0.0) -> None:
+        if self._step:
+            self._count(self._step, seconds)
+
+    def _count(self, step: str, seconds: float = 0.0) -> None:
+        self._step = step
+        if self.options.step_seconds is not None:
+            self.channel.ask("at", step=step, seconds=seconds)
+
     def pause(self, words: str) -> None:
-        if not self.channel.ask("pause", words=words)["go"]:
+        step = self._step
+        self._count("")  # the time that a person takes is no step's
+        go = self.channel.ask("pause", words=words)["go"]
+        self._count(step)
+        if not go:
             raise Stopped("Stopped by a person before the next gesture, which was NOT made. Nothing is in doubt.")
 
     @property

@@ -201,6 +201,7 @@ class Making:
             return self._refuse(row, "Its approval ran out, or was used, before it was made.")
         attempt.reach(Point.DISPATCHING, self.ordinal)
         attempt.tell("dispatching", gesture.intent, gesture=row.id)
+        attempt.goes_on(patience)
         log = None
         try:
             # It ends before the lease can: the driver waits on its own (measured).
