@@ -164,6 +164,9 @@ class Attempt(ABC):
         not among the harmless patterns, in case this process can't."""
         yield
 
+    def await_downloads(self) -> None:  # noqa: B027  # where nobody keeps them, there is nothing to do
+        """Wait until the files are kept whose download has begun, so that a finished step has its own."""
+
     def goes_on(self, seconds: float = 0.0) -> None:  # noqa: B027  # where nobody counts, there is nothing to do
         """What comes now is no step's doing and may take so long: a step's time limit is counted anew after it."""
 

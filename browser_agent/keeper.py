@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 
 from browser_agent import nursing, processes, vault
 from browser_agent.announcing import Announcer
-from browser_agent.attending import StopAsked, check_attended, interrupts, said_go
+from browser_agent.attending import StopAsked, interrupts, said_go
 from browser_agent.browser.held import driver_answers, without_lost_answers
 from browser_agent.channel import Message, next_line
 from browser_agent.claiming import stored_process
@@ -31,6 +31,7 @@ from browser_agent.inheriting import inherit
 from browser_agent.keeping import OPEN_TASK, Ended, Event, KillAt, Options, Tell, progress_mark
 from browser_agent.noticing import Noticing
 from browser_agent.overseeing import Overseer
+from browser_agent.preflight import check_options
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow, RunRow
 from browser_agent.sessions import RunSession
@@ -76,14 +77,14 @@ def keep(
 
     Raises:
         UnknownName: no such run.
-        Misuse: it is an open run: its task is somebody else's code; or no person can attend it as `options` want it.
+        Misuse: it is an open run: its task is somebody else's code; or it can't be kept as `options` want it.
         NotAllowed: the run has ended for good.
         InOtherHands: a living keeper works on it.
         SecretMissing: a secret of its arguments can't be had again. Nothing was done.
     """
     if store.leases.run(run).task_file == OPEN_TASK:
         raise Misuse(f"Run {run} was opened by other code: open it there again, with its key, and it goes on.")
-    check_attended(options or Options())
+    check_options(options or Options())
     with Announcer(store, run, options or Options(), tell) as announcer:
         keeper = _Keeper(store, run, options or Options(), announcer.tell, engine, after, stop or StopAsked())
         if not _loop_runs_here():

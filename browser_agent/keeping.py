@@ -60,6 +60,7 @@ class Options:
         netlog: read Chromium's network log, so that a write that it sent again by itself is seen. It is on unless it is
             refused, since the guard cannot prevent all of them.
         executable: the Chromium to start; `find_chromium()` by default.
+        downloads: the folder in which files stay that a step's pages download; None = none stays.
         appearance: see `Appearance`.
         page_seconds: the longest that one call of the page may take while a step prepares it; None = Playwright's own.
         step_seconds: the longest that a step may take before its worker is ended and followed by another; None = any.
@@ -82,6 +83,7 @@ class Options:
     chromium: tuple[str, ...] = ()
     netlog: bool = True
     executable: Path | None = None
+    downloads: Path | None = None
     appearance: Appearance = AS_IT_IS
     page_seconds: float | None = None
     step_seconds: float | None = None
@@ -106,7 +108,7 @@ class Event:
 
 Tell = Callable[[Event], None]
 
-_NO_PROGRESS = frozenset({"trouble", "raised", "stopped"})
+_NO_PROGRESS = frozenset({"trouble", "raised", "stopped", "download", "download_lost"})
 
 
 def progress_mark(kind: str, words: str, details: Mapping[str, Any]) -> str | None:

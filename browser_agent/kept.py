@@ -15,10 +15,12 @@ from browser_agent.attempt import Attempt
 from browser_agent.browser.acting import ATTACH_NEW_SECONDS, Acting
 from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.deadline import DeadlinePassed
+from browser_agent.browser.downloads import Downloads
 from browser_agent.browser.held import ATTACH_SECONDS
 from browser_agent.channel import KEEPER_GONE_CODE, Channel
 from browser_agent.errors import MachineTrouble, Stopped
 from browser_agent.keeping import Options
+from browser_agent.kept_files import sweep
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow
 from browser_agent.states import Point
@@ -56,6 +58,8 @@ class KeptAttempt(Attempt):
         self._kill_at = options.kill_at
         self._chromium: Chromium | None = None
         self.driver: ProcessId | None = None
+        self._downloads: Downloads | None = None
+        self._browsers = 0
         self._step = ""  # whose time limit is counted
 
     @property
@@ -84,7 +88,19 @@ class KeptAttempt(Attempt):
         except (TimeoutError, DeadlinePassed):
             return None
 
+    def await_downloads(self) -> None:
+        if self._downloads is not None:
+            self._downloads.wait()
+
     def _furnish(self, acting: Acting) -> None:
+        if self.options.downloads is not None:
+            run, number, folder = self.lease.run, self.lease.attempt, self.options.downloads
+            if self._downloads is None:
+                sweep(folder, run)
+            else:
+                self._downloads.wait(0.0)  # what was under way in the last browser is lost, and said to be
+            self._browsers += 1
+            self._downloads = Downloads(acting.context, folder, f"{run}-{number}-{self._browsers}", self.tell)
         acting.fresh, acting.look_seconds = self.options.appearance.context_options, self.options.look_seconds
         if self.options.page_seconds is not None:
             acting.context.set_default_timeout(self.options.page_seconds * 1000)

@@ -28,7 +28,9 @@ _KEEPERS_OWN = frozenset({"worker_died", "worker_stopped", "struck", "stopping",
 """Kinds of events whose words hold nothing of a task, an argument or a page."""
 _LEVELS = {
     **dict.fromkeys(("dispatching", "pause"), logging.DEBUG),
-    **dict.fromkeys(("worker_died", "worker_stopped", "worker_too_large", "step_too_long"), logging.WARNING),
+    **dict.fromkeys(
+        ("worker_died", "worker_stopped", "worker_too_large", "step_too_long", "download_lost"), logging.WARNING
+    ),
     **dict.fromkeys(("question", "in_doubt", "trouble"), logging.WARNING),
     **dict.fromkeys(("raised", "store", "notification"), logging.ERROR),
 }
