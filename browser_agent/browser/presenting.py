@@ -50,5 +50,5 @@ def _fill(folder: Path, certificate: ClientCertificate) -> None:
 
 
 def _of_the_user(environment: Mapping[str, str]) -> dict[str, str]:
-    home = Path.home()
-    return {name: environment.get(name) or str(home / place) for name, place in _IN_THE_HOME.items()}
+    home = os.path.expanduser("~")  # it may have none, as in a container
+    return {name: environment.get(name) or os.path.join(home, place) for name, place in _IN_THE_HOME.items()}
