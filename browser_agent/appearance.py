@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from browser_agent.client_certificate import ClientCertificate
+
 LOOK_HEIGHT = 1600
 """A page that is looked at is at least so high, in pixels, so that a row of a list is on its picture."""
 
@@ -25,6 +27,7 @@ class Appearance:
         viewport: width and height of a page, in pixels.
         proxy: where requests go, such as "http://proxy.example:3128".
         proxy_bypass: hosts that are reached without it; "<-loopback>" sends this machine's own there too.
+        client: the certificate by which we are known to some sites.
     """
 
     locale: str = ""
@@ -32,6 +35,7 @@ class Appearance:
     viewport: tuple[int, int] | None = None
     proxy: str = ""
     proxy_bypass: tuple[str, ...] = ()
+    client: ClientCertificate | None = None
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -54,7 +58,8 @@ class Appearance:
         """A new profile's preferences: `--lang` alone changes neither Accept-Language nor navigator (measured)."""
         language = self.locale.partition("-")[0]
         accepted = ",".join(dict.fromkeys([self.locale, language]))
-        return {"intl": {"accept_languages": accepted, "selected_languages": accepted}} if self.locale else {}
+        spoken = {"intl": {"accept_languages": accepted, "selected_languages": accepted}} if self.locale else {}
+        return {**spoken, **(self.client.preferences if self.client else {})}
 
     @property
     def context_options(self) -> dict[str, Any]:

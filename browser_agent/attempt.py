@@ -7,7 +7,8 @@ Chromium (`KeptAttempt`), or a page that somebody else owns (`OpenAttempt`). Dec
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, ClassVar, NoReturn
 
@@ -150,8 +151,28 @@ class Attempt(ABC):
         if self.stop_asked:
             raise Stopped("Stopped by a person between two steps. Nothing is in doubt.")
 
+    # a step's time limit
+
+    @contextmanager
+    def at_step(self, words: str) -> Iterator[None]:
+        """A step is worked at, given in words; whoever keeps the run counts its time limit."""
+        yield
+
+    @contextmanager
+    def noticing(self, step: str, harmless: Sequence[str]) -> Iterator[None]:
+        """A step is being prepared, given by its id: whoever keeps the run marks it when it writes something that is
+        not among the harmless patterns, in case this process can't."""
+        yield
+
+    def await_downloads(self) -> None:  # noqa: B027  # where nobody keeps them, there is nothing to do
+        """Wait until the files are kept whose download has begun, so that a finished step has its own."""
+
+    def goes_on(self, seconds: float = 0.0) -> None:  # noqa: B027  # where nobody counts, there is nothing to do
+        """What comes now is no step's doing and may take so long: a step's time limit is counted anew after it."""
+
     def sleep(self, seconds: float) -> None:
         """Wait, while the page's events go on."""
+        self.goes_on(seconds)
         if self._acting is None or self._acting.lost or not self._acting.wait(seconds):
             self.clock.sleep(seconds)
 

@@ -19,6 +19,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from browser_agent import whereabouts
 from browser_agent.appearance import Appearance
+from browser_agent.client_certificate import ClientCertificate
 from browser_agent.errors import Misuse
 from browser_agent.keeping import Options
 from browser_agent.whereabouts import is_database, located
@@ -102,6 +103,13 @@ def _checked_proxy(proxy: str) -> str:
     return proxy.rstrip("/")
 
 
+def _checked_origin(origin: str) -> str:
+    parts = urlsplit(origin)
+    if parts.scheme != "https" or not parts.hostname or parts.path.strip("/") or "@" in parts.netloc:
+        raise ValueError(f"{origin!r} is not of the form https://host or https://host:port")
+    return f"https://{parts.netloc.lower().removesuffix(':')}" + ("" if parts.port else ":443")
+
+
 def _checked_arguments(arguments: tuple[str, ...]) -> tuple[str, ...]:
     for argument in arguments:
         name = argument.partition("=")[0]
@@ -161,6 +169,9 @@ class Settings(BaseModel):
         default=0, description="milliseconds to wait before every page call"
     )
     netlog: bool = Field(default=True, description="note each write that Chromium sends again by itself")
+    downloads: Path | None = Field(
+        default=None, description="the folder in which files stay that a step's pages download; none stays if not set"
+    )
     locale: Annotated[str, AfterValidator(_checked_locale)] | None = Field(
         default=None, description="language and country of the browser, such as de-DE"
     )
@@ -176,9 +187,20 @@ class Settings(BaseModel):
     proxy_bypass: Annotated[tuple[str, ...], BeforeValidator(_hosts)] = Field(
         default=(), description='hosts that are reached without it; "<-loopback>" sends this machine\'s own there too'
     )
+    client_certificate: Path | None = Field(
+        default=None, description="the certificate by which sites know us, as PEM or PKCS #12 (.p12, .pfx); Linux only"
+    )
+    client_key: Path | None = Field(default=None, description="its key as PEM, if it is not in the same file")
+    client_origins: Annotated[
+        tuple[str, ...], BeforeValidator(_hosts), AfterValidator(lambda said: tuple(map(_checked_origin, said)))
+    ] = Field(default=(), description="the sites that are shown it, such as https://books.example")
     page_timeout: Seconds | None = Field(
         default=None,
         description="seconds that one call of the page may take while a step prepares it; Playwright's if not set",
+    )
+    step_timeout: Seconds | None = Field(
+        default=None,
+        description="seconds that a step may take before its worker is ended and the next one looks; any if not set",
     )
     gesture_timeout: Seconds = Field(
         default=10, description="seconds that a gesture waits for its control, if it does not say so itself"
@@ -231,7 +253,15 @@ class Settings(BaseModel):
             viewport=self.viewport,
             proxy=self.proxy or "",
             proxy_bypass=self.proxy_bypass,
+            client=self._client,
         )
+
+    @property
+    def _client(self) -> ClientCertificate | None:
+        if self.client_certificate is None:
+            return None
+        key = self.client_key.expanduser().absolute() if self.client_key else None
+        return ClientCertificate(self.client_certificate.expanduser().absolute(), key, self.client_origins)
 
     def options(self, **more: Any) -> Options:
         """How runs are kept with these settings; `more` are fields of `Options` that are no setting."""
@@ -243,8 +273,10 @@ class Settings(BaseModel):
             chromium=self.chromium_arguments,
             netlog=self.netlog,
             executable=self.chromium,
+            downloads=self.downloads.expanduser().absolute() if self.downloads else None,
             appearance=self.appearance,
             page_seconds=self.page_timeout,
+            step_seconds=self.step_timeout,
             gesture_seconds=self.gesture_timeout,
             look_seconds=self.look_timeout,
             approval_seconds=self.approval_timeout,

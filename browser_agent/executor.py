@@ -171,6 +171,10 @@ class Run:
         return _NOTHING, fact(json.loads(row.raised or "{}"))
 
     def _run(self, call: StepCall[T], row: StepRow) -> tuple[T, Fact | None]:
+        with self._attempt.at_step(call.words):
+            return self._settled(call, row)
+
+    def _settled(self, call: StepCall[T], row: StepRow) -> tuple[T, Fact | None]:
         if not call.step.writes:
             value = signed_in(self._attempt, row.id, lambda: prepared(self._attempt, call.step.site, call.prepare))
             return self._finish(call, row, value.value if isinstance(value, Done) else value), None
@@ -209,11 +213,12 @@ class Run:
     def _make(self, call: StepCall[T], row: StepRow, earlier: list[GestureRow]) -> GestureRow | T:
         """Prepare the page and make the gesture that comes back; or hand back the value if there is nothing to do."""
         self._ask_if_marked(call, row)
+        self._attempt.goes_on()
         approval = self._consents.covering(call, row, earlier)
         writes = self._attempt.acting.writes  # of this very page: after a death there would be another
         writes.clear()
         try:
-            made = prepared(self._attempt, call.step.site, call.prepare)
+            made = self._prepared(call, row)
         finally:
             self._notice_writes(call, row, writes)
         if isinstance(made, Done):
@@ -268,9 +273,14 @@ class Run:
 
     # writes while a page is prepared
 
+    def _prepared(self, call: StepCall[T], row: StepRow) -> Any:
+        if call.step.preparation == "repeatable":
+            return prepared(self._attempt, call.step.site, call.prepare)
+        with self._attempt.noticing(row.id, _harmless(call)):
+            return prepared(self._attempt, call.step.site, call.prepare)
+
     def _notice_writes(self, call: StepCall[Any], row: StepRow, seen: Sequence[str]) -> None:
-        site = call.step.site
-        harmless = site.harmless if site is not None else ()
+        harmless = _harmless(call)
         writes = [write for write in seen if not is_among(write, harmless)]
         if writes and call.step.preparation != "repeatable":
             self._attempt.store.journal.mark_step(self._attempt.lease, row.id, writes[0])
@@ -361,6 +371,10 @@ def state_after(stop: Stop) -> RunState | None:
 
 _NOTHING: Any = None
 _ASKED_ANEW = (QuestionKind.ATTEMPTS, QuestionKind.TASK_CHANGED, QuestionKind.SIGNED_OUT)
+
+
+def _harmless(call: StepCall[Any]) -> Sequence[str]:
+    return call.step.site.harmless if call.step.site is not None else ()
 
 
 def _replay(attempt: Attempt) -> Replay:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Playwright
+from playwright.async_api import Playwright, Request
 
 from browser_agent.browser.chromium import Chromium, ChromiumSilent
 from browser_agent.browser.gate import Reach, Release
@@ -39,6 +39,7 @@ class Holding:
         session: cookies and storage as an earlier keeper left them.
         remember: keeps the session and the state of the page, each time that they were read.
         indexed_db: origins for which IndexedDB belongs to the session.
+        saw: told of each request of its pages.
     """
 
     def __init__(  # noqa: PLR0917  # each is needed to start a browser
@@ -52,10 +53,11 @@ class Holding:
         session: dict[str, Any],
         remember: Remember,
         indexed_db: Sequence[str] = (),
+        saw: Callable[[Request], None] = lambda request: None,
     ) -> None:
         self._playwright, self._folder, self._run, self._options = playwright, folder, run, options
         self._release, self._reach = release, reach
-        self._session, self._remember, self._indexed_db = session, remember, indexed_db
+        self._session, self._remember, self._indexed_db, self._saw = session, remember, indexed_db, saw
         self._reports: dict[str, WireReport] = {}  # of browsers that have ended
         self._held: HeldBrowser | None = None
 
@@ -152,8 +154,7 @@ class Holding:
                 appearance=self._options.appearance,
             )
             if held is not None:
-                held.indexed_db = self._indexed_db
-                return held
+                return self._furnished(held)
             with suppress(ChromiumSilent):
                 free_a_hanging_page(chromium)
         return None
@@ -172,5 +173,9 @@ class Holding:
             appearance=self._options.appearance,
             executable=self._options.executable,
         )
+        return self._furnished(held)
+
+    def _furnished(self, held: HeldBrowser) -> HeldBrowser:
         held.indexed_db = self._indexed_db
+        held.listen(self._saw)
         return held

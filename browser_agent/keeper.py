@@ -19,17 +19,19 @@ from pydantic import TypeAdapter
 
 from browser_agent import nursing, processes, vault
 from browser_agent.announcing import Announcer
-from browser_agent.attending import StopAsked, check_attended, interrupts, said_go
+from browser_agent.attending import StopAsked, interrupts, said_go
 from browser_agent.browser.held import driver_answers, without_lost_answers
 from browser_agent.channel import Message, next_line
 from browser_agent.claiming import stored_process
 from browser_agent.errors import MachineTrouble, Misuse, Stop, Superseded
-from browser_agent.giving_up import ask_a_person, used_up
+from browser_agent.giving_up import ask_a_person, died_in_words, used_up
 from browser_agent.heeding import NOBODY, Engine
 from browser_agent.holding import Holding
 from browser_agent.inheriting import inherit
 from browser_agent.keeping import OPEN_TASK, Ended, Event, KillAt, Options, Tell, progress_mark
+from browser_agent.noticing import Noticing
 from browser_agent.overseeing import Overseer
+from browser_agent.preflight import check_options
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow, RunRow
 from browser_agent.sessions import RunSession
@@ -75,14 +77,14 @@ def keep(
 
     Raises:
         UnknownName: no such run.
-        Misuse: it is an open run: its task is somebody else's code; or no person can attend it as `options` want it.
+        Misuse: it is an open run: its task is somebody else's code; or it can't be kept as `options` want it.
         NotAllowed: the run has ended for good.
         InOtherHands: a living keeper works on it.
         SecretMissing: a secret of its arguments can't be had again. Nothing was done.
     """
     if store.leases.run(run).task_file == OPEN_TASK:
         raise Misuse(f"Run {run} was opened by other code: open it there again, with its key, and it goes on.")
-    check_attended(options or Options())
+    check_options(options or Options())
     with Announcer(store, run, options or Options(), tell) as announcer:
         keeper = _Keeper(store, run, options or Options(), announcer.tell, engine, after, stop or StopAsked())
         if not _loop_runs_here():
@@ -115,6 +117,7 @@ class _Keeper:
         self._store, self._run, self._options, self._after, self._stop = store, run, options, after, stop
         self._tenure = Tenure(store, run, options, engine)
         self._tell_out: Tell = lambda event: tell(store.database.scrubber.facts(event))
+        self._noticing = Noticing(store, lambda: self._tenure.lease, self._say)
         self._secrets = vault.gather(store, run)
         self._kill_at = options.kill_at
         self._worker: ProcessId | None = None
@@ -152,6 +155,7 @@ class _Keeper:
                 first,
                 self._remember,
                 kept.indexed_db,
+                self._noticing.saw,
             )
             if browser := await asyncio.to_thread(inherit, self._store, self._tenure.lease, previous):
                 await self._holding.adopt(browser)
@@ -190,8 +194,9 @@ class _Keeper:
         await self._say_to_worker({"work": self._order()})
         if self._stopping.is_set():
             await self._say_to_worker({"stop": True})
-        memory = self._options.memory_mb
-        overseer = Overseer(worker.process or _NOBODY, lambda: self._holding.chromium, self._say, memory)
+        limits = (self._options.memory_mb, self._options.step_seconds)
+        overseer = Overseer(worker.process or _NOBODY, lambda: self._holding.chromium, self._say, *limits)
+        self._overseer = overseer
         watch = asyncio.create_task(overseer.oversee(reader))
         try:
             await self._serve(reader)
@@ -229,12 +234,9 @@ class _Keeper:
             case "strike":
                 await self._strike()
                 return {}
-            case "hello":
-                return await self._hello(**facts)
-            case "pause":
-                return {"go": await self._pause(**facts)}
-            case "browser":
-                return await self._browser()
+            case "hello" | "at" | "notice" | "pause" | "browser":
+                own: Message = await getattr(self, f"_{asked}")(**facts)
+                return own
             case "browser_lives" | "end_browser" | "state" | "arm" | "disarm" | "report" | "checkpoint":
                 if asked == "arm":
                     await self._fence()
@@ -245,11 +247,19 @@ class _Keeper:
             case _:
                 return {"error": f"the keeper has no answer to {asked!r}"}
 
-    async def _pause(self, words: str) -> bool:
+    async def _at(self, step: str, seconds: float) -> Message:
+        self._overseer.at(step, seconds)
+        return {}
+
+    async def _notice(self, step: str, harmless: list[str]) -> Message:
+        self._noticing.begin(step, harmless)
+        return {}
+
+    async def _pause(self, words: str) -> Message:
         self._pausing = True
         try:
             asked = f"Enter makes it, Ctrl-C stops here: {words}"
-            return await said_go(lambda: self._say("pause", asked), self._stopping)
+            return {"go": await said_go(lambda: self._say("pause", asked), self._stopping)}
         finally:
             self._pausing = False
 
@@ -262,6 +272,7 @@ class _Keeper:
 
     async def _hello(self, driver: int) -> Message:
         self._driver = processes.identify(driver)
+        self._noticing.begin("", ())
         facts = {"worker": self._worker, "driver": self._driver}
         known = {name: stored_process(process) for name, process in facts.items() if process is not None}
         await self._tenure.note(**known)
@@ -361,9 +372,8 @@ class _Keeper:
         if not await driver_answers(self._playwright):
             return f"The Playwright driver of run {self._run}'s keeper has died: without it no gesture can be guarded."
         if used_up(run, self._options):
-            return (
-                f"The worker of run {self._run} has died {self._tenure.lease.attempt} times ({because} the last time)."
-            )
+            late = self._overseer.late
+            return await asyncio.to_thread(died_in_words, self._store, run, how, because, late)
         return ""
 
     def _give_up(self, words: str) -> None:

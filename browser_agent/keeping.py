@@ -60,8 +60,11 @@ class Options:
         netlog: read Chromium's network log, so that a write that it sent again by itself is seen. It is on unless it is
             refused, since the guard cannot prevent all of them.
         executable: the Chromium to start; `find_chromium()` by default.
+        downloads: the folder in which files stay that a step's pages download; None = none stays.
         appearance: see `Appearance`.
         page_seconds: the longest that one call of the page may take while a step prepares it; None = Playwright's own.
+        step_seconds: the longest that a step may take before its worker is ended and followed by another; None = any.
+            Where the proof is waited for, or a person, that is not counted.
         gesture_seconds: the longest that a gesture waits for its control, if it does not say so itself.
         look_seconds: the longest that one look at one page may take.
         approval_seconds: how long an approval may be used after it was given, if its task does not say so itself.
@@ -80,8 +83,10 @@ class Options:
     chromium: tuple[str, ...] = ()
     netlog: bool = True
     executable: Path | None = None
+    downloads: Path | None = None
     appearance: Appearance = AS_IT_IS
     page_seconds: float | None = None
+    step_seconds: float | None = None
     gesture_seconds: float = 10.0
     look_seconds: float = 8.0
     approval_seconds: float = 24 * 3600.0
@@ -103,7 +108,7 @@ class Event:
 
 Tell = Callable[[Event], None]
 
-_NO_PROGRESS = frozenset({"trouble", "raised", "stopped"})
+_NO_PROGRESS = frozenset({"trouble", "raised", "stopped", "download", "download_lost"})
 
 
 def progress_mark(kind: str, words: str, details: Mapping[str, Any]) -> str | None:

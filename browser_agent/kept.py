@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, NoReturn
 
@@ -15,16 +15,21 @@ from browser_agent.attempt import Attempt
 from browser_agent.browser.acting import ATTACH_NEW_SECONDS, Acting
 from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.deadline import DeadlinePassed
+from browser_agent.browser.downloads import Downloads
 from browser_agent.browser.held import ATTACH_SECONDS
 from browser_agent.channel import KEEPER_GONE_CODE, Channel
 from browser_agent.errors import MachineTrouble, Stopped
 from browser_agent.keeping import Options
+from browser_agent.kept_files import sweep
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow
 from browser_agent.states import Point
 from browser_agent.store import Lease, Store
 from browser_agent.wire import WireReport
 from observers import Site
+
+BROWSER_SECONDS = 60.0
+"""A browser may take so long to start and to be attached to, and that is no step's time."""
 
 
 class KeptAttempt(Attempt):
@@ -53,16 +58,21 @@ class KeptAttempt(Attempt):
         self._kill_at = options.kill_at
         self._chromium: Chromium | None = None
         self.driver: ProcessId | None = None
+        self._downloads: Downloads | None = None
+        self._browsers = 0
+        self._step = ""  # whose time limit is counted
 
     @property
     def acting(self) -> Acting:
         if self._acting is not None and not self._acting.browser.is_connected():
             self._acting = None
         if self._acting is None:
+            self.goes_on(BROWSER_SECONDS)
             self._acting = self._attached() or self._attached_anew()
             self._furnish(self._acting)
             self._acting.give_session_storage(self.session)
             self.store.leases.note(self.lease, page=self._acting.target)
+            self.goes_on()
         return self._acting
 
     def _attached(self) -> Acting | None:
@@ -78,7 +88,19 @@ class KeptAttempt(Attempt):
         except (TimeoutError, DeadlinePassed):
             return None
 
+    def await_downloads(self) -> None:
+        if self._downloads is not None:
+            self._downloads.wait()
+
     def _furnish(self, acting: Acting) -> None:
+        if self.options.downloads is not None:
+            run, number, folder = self.lease.run, self.lease.attempt, self.options.downloads
+            if self._downloads is None:
+                sweep(folder, run)
+            else:
+                self._downloads.wait(0.0)  # what was under way in the last browser is lost, and said to be
+            self._browsers += 1
+            self._downloads = Downloads(acting.context, folder, f"{run}-{number}-{self._browsers}", self.tell)
         acting.fresh, acting.look_seconds = self.options.appearance.context_options, self.options.look_seconds
         if self.options.page_seconds is not None:
             acting.context.set_default_timeout(self.options.page_seconds * 1000)
@@ -139,8 +161,37 @@ class KeptAttempt(Attempt):
     def tell(self, kind: str, words: str, **details: Any) -> None:
         self.channel.tell(kind=kind, words=words, details=details)
 
+    @contextmanager
+    def at_step(self, words: str) -> Iterator[None]:
+        self._count(words)
+        try:
+            yield
+        finally:
+            self._count("")
+
+    @contextmanager
+    def noticing(self, step: str, harmless: Sequence[str]) -> Iterator[None]:
+        self.channel.ask("notice", step=step, harmless=list(harmless))  # it is heard before anything is written
+        try:
+            yield
+        finally:
+            self.channel.ask("notice", step="", harmless=[])
+
+    def goes_on(self, seconds: float = 0.0) -> None:
+        if self._step:
+            self._count(self._step, seconds)
+
+    def _count(self, step: str, seconds: float = 0.0) -> None:
+        self._step = step
+        if self.options.step_seconds is not None:
+            self.channel.ask("at", step=step, seconds=seconds)
+
     def pause(self, words: str) -> None:
-        if not self.channel.ask("pause", words=words)["go"]:
+        step = self._step
+        self._count("")  # the time that a person takes is no step's
+        go = self.channel.ask("pause", words=words)["go"]
+        self._count(step)
+        if not go:
             raise Stopped("Stopped by a person before the next gesture, which was NOT made. Nothing is in doubt.")
 
     @property

@@ -29,8 +29,9 @@ _KEEPERS_OWN = frozenset({"worker_died", "worker_stopped", "struck", "stopping",
 _LEVELS = {
     **dict.fromkeys(("dispatching", "pause"), logging.DEBUG),
     **dict.fromkeys(
-        ("question", "in_doubt", "worker_died", "worker_stopped", "worker_too_large", "trouble"), logging.WARNING
+        ("worker_died", "worker_stopped", "worker_too_large", "step_too_long", "download_lost"), logging.WARNING
     ),
+    **dict.fromkeys(("question", "in_doubt", "trouble"), logging.WARNING),
     **dict.fromkeys(("raised", "store", "notification"), logging.ERROR),
 }
 _ours: list[logging.Handler] = []

@@ -17,7 +17,7 @@ from browser_agent.attempt import Attempt
 from browser_agent.scrubbing import Scrubber
 from browser_agent.shared_keys import are_shared, used_otherwise, window
 from browser_agent.wire import WireReport
-from observers import Circumstances, Match, Observation, Observer, Outcome, Site, Verdict, looks_agree, weigh
+from observers import Circumstances, Match, Observation, Observer, Outcome, Site, Verdict, View, looks_agree, weigh
 
 SPACING_SECONDS = 1.0
 """Two looks that are to prove an absence lie at least so far apart."""
@@ -158,13 +158,15 @@ def observe(
     """
     state = attempt.session() if fresh else None
     with attempt.acting.view(attempt.clock.now, state, attempt.recorded(gesture)) as view:
-        seen = tuple(
-            observer.cannot_tell("did not look yet")
-            if not fresh and (observer.counts or observer.opens)
-            else observer.observe(view)
-            for observer in proof
-        )
+        seen = tuple(_said(attempt, observer, view, fresh=fresh) for observer in proof)
     return tuple(without_secrets(observation, attempt.store.database.scrubber) for observation in seen)
+
+
+def _said(attempt: Attempt, observer: Observer, view: View, *, fresh: bool) -> Observation:
+    if not fresh and (observer.counts or observer.opens):
+        return observer.cannot_tell("did not look yet")
+    attempt.goes_on(attempt.options.look_seconds)
+    return observer.observe(view)
 
 
 def without_secrets(seen: Observation, scrubber: Scrubber) -> Observation:

@@ -89,6 +89,7 @@ class Making:
         except Exception as error:  # never the script's to catch: the gesture may be in doubt
             said = (str(error).splitlines() or [""])[0]
             raise MachineTrouble(f"Making {row.words} was cut off by {type(error).__name__}: {said}") from error
+        self.attempt.await_downloads()
         self.attempt.reach(Point.SETTLED, self.ordinal)
         return settled
 
@@ -201,6 +202,7 @@ class Making:
             return self._refuse(row, "Its approval ran out, or was used, before it was made.")
         attempt.reach(Point.DISPATCHING, self.ordinal)
         attempt.tell("dispatching", gesture.intent, gesture=row.id)
+        attempt.goes_on(patience)
         log = None
         try:
             # It ends before the lease can: the driver waits on its own (measured).

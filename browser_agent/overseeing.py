@@ -1,4 +1,5 @@
-"""A keeper's eye on its worker: dead though something else holds its line, stopped for too long, or too large.
+"""A keeper's eye on its worker: dead though something else holds its line, stopped or at one step for too long, or too
+large.
 
 Ends only the worker and the browser that it was given. What may never happen: the worker's death is told before what
 it has said last was read.
@@ -31,18 +32,28 @@ class Overseer:
         browser: the browser that is held for it at the moment.
         say: tells the person who watches.
         memory_mb: how much both may use together; None = any.
+        step_seconds: how long it may be at a step; None = for ever.
 
     Attributes:
-        because: why it was ended here, in words; empty if it wasn't.
+        because: why it was ended here, in words without a value; empty if it wasn't.
+        late: the same with the step as it was called, where it was ended since that took too long; else empty.
     """
 
     worker: ProcessId
     browser: Callable[[], Chromium | None]
     say: Callable[[str, str], None]
     memory_mb: float | None = None
+    step_seconds: float | None = None
     because: str = field(default="", init=False)
+    late: str = field(default="", init=False)
+    _at: tuple[str, float] = field(default=("", 0.0), init=False)
+    _seen_late: tuple[str, float] | None = field(default=None, init=False)
     _stopped_since: float | None = field(default=None, init=False)
     _weighed: float = field(default=0.0, init=False)
+
+    def at(self, step: str, seconds: float) -> None:
+        """The worker says at which step it is (none: empty), and what will take so long without being the step's."""
+        self._at = (step, time.monotonic() + seconds)
 
     async def oversee(self, reader: asyncio.StreamReader) -> None:
         """Go on until the worker is dead; then end its line, and with it what waits for its words."""
@@ -53,6 +64,7 @@ class Overseer:
                 reader.feed_eof()
                 return
             await self._see_stopped()
+            await self._see_late()
             await self._weigh()
 
     async def _see_stopped(self) -> None:
@@ -61,6 +73,19 @@ class Overseer:
         if self._stopped_since is not None and now - self._stopped_since > STOPPED_SECONDS:
             self.say("worker_stopped", "The worker is stopped and does not go on; it is ended.")
             await asyncio.to_thread(processes.end, [self.worker])
+
+    async def _see_late(self) -> None:
+        """It is late if it still is a glance later: what it has said meanwhile may wait to be read."""
+        step, since = self._at
+        if self.step_seconds is None or not step or time.monotonic() - since <= self.step_seconds:
+            return
+        if self._seen_late != self._at:
+            self._seen_late = self._at
+            return
+        took = f"took longer than {self.step_seconds:g} s"
+        self.late, self.because = f"the step {step} {took}", f"the step {step.partition('(')[0]} {took}"
+        self.say("step_too_long", f"The worker is ended: {self.late}.")
+        await asyncio.to_thread(processes.end, [self.worker])
 
     async def _weigh(self) -> None:
         if self.memory_mb is None or time.monotonic() - self._weighed < WEIGH_SECONDS:

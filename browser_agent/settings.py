@@ -31,8 +31,9 @@ PREFIX = "BROWSER_AGENT_"
 STORE_VARIABLE = f"{PREFIX}STORE"
 DEFAULT = "default"
 _NOT_FROM_ENVIRONMENT = frozenset({"sites"})
-_NO_SETTINGS = ("KEY", "QUESTION_")
-"""What else begins so in the environment: the key of sealed sessions, and what the told command learns."""
+_NO_SETTINGS = ("KEY", "QUESTION_", "CLIENT_PASSPHRASE")
+"""What else begins so in the environment: the key of sealed sessions, what the told command learns, the passphrase of a
+client certificate."""
 _LIKE = 0.75
 """So much like a setting is a variable of the environment that is a misspelled one, and not somebody else's."""
 

@@ -62,6 +62,7 @@ def prepared(attempt: Attempt, site: Site | None, prepare: Callable[[Page], T]) 
     page, acting = attempt.fresh_page(), attempt.acting
     try:
         result = prepare(page)
+        attempt.await_downloads()
     except Misuse:
         raise
     except Exception as error:

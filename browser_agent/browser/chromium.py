@@ -28,6 +28,8 @@ from pydantic.dataclasses import dataclass
 
 from browser_agent import processes
 from browser_agent.appearance import AS_IT_IS, Appearance
+from browser_agent.browser.presenting import presenting
+from browser_agent.client_certificate import PASSPHRASE_VARIABLE
 from browser_agent.processes import ProcessId
 from browser_agent.sealing import KEY_VARIABLE
 
@@ -64,6 +66,7 @@ _DISABLED_FEATURES = (  # given once, with what else is to be disabled: Chromium
 )
 _PREFERENCES = {"net": {"network_prediction_options": 2}}
 """No spare connections: one that was opened ahead counts as used, and a write on it would be sent again (measured)."""
+_NOT_FOR_CHROMIUM = frozenset({KEY_VARIABLE, PASSPHRASE_VARIABLE})
 _STDERR_NAME = "chromium.stderr"
 _PORT_NAME = "DevToolsActivePort"
 _ANSWER_SECONDS = 5.0
@@ -152,6 +155,7 @@ class Chromium:
 
         Raises:
             ChromiumNotFound: there is none.
+            Misuse: it can't be given the client certificate.
             ChromiumDidNotStart: it died or kept silent, or a living one has the profile; none of it is left running.
         """
         program = find_chromium(executable)
@@ -161,7 +165,8 @@ class Chromium:
         (folder / _PORT_NAME).unlink(missing_ok=True)
         _prefer(folder, appearance.preferences)
         arguments = _arguments(folder, headless, (*appearance.arguments, *extra))
-        pid = _spawn(program, arguments, folder / _STDERR_NAME, {**os.environ, **appearance.environment})
+        environment = {**os.environ, **appearance.environment, **presenting(folder, appearance.client)}
+        pid = _spawn(program, arguments, folder / _STDERR_NAME, environment)
         process = processes.identify(pid)
         port = None if process is None else _await_port(process, folder, deadline_seconds)
         if process is None or port is None:
@@ -300,7 +305,7 @@ def _spawn(program: Path, arguments: Sequence[str], stderr: Path, environment: M
     return os.posix_spawn(
         program,
         [str(program), *arguments],
-        {name: value for name, value in environment.items() if name != KEY_VARIABLE},
+        {name: value for name, value in environment.items() if name not in _NOT_FOR_CHROMIUM},
         setsid=True,
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

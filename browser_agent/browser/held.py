@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from playwright.async_api import Browser, BrowserContext, Dialog, Error, Page, Playwright, Route, StorageState
+from playwright.async_api import Browser, BrowserContext, Dialog, Error, Page, Playwright, Request, Route, StorageState
 
 from browser_agent.appearance import AS_IT_IS, Appearance
 from browser_agent.browser.appearing import appear
@@ -115,6 +115,10 @@ class HeldBrowser:
         except (Error, IndexError, TimeoutError):
             return None
         return cls(chromium, browser, Gate(pause, context, helper, release, reach, log), log)
+
+    def listen(self, saw: Callable[[Request], None]) -> None:
+        """Tell somebody of each request that the pages make; those of an observer's fresh page are not among them."""
+        self._context.on("request", saw)
 
     async def remember_state(self) -> None:
         """Read cookies and storage, while the pages answer: at a checkpoint. A tab's own storage stays as it was.

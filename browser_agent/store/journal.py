@@ -168,7 +168,9 @@ class Journal:
         with self._database.write() as session:
             fence(session, lease)
             row = session.get_one(StepRow, step)
-            row.marked = row.marked or write
+            if row.marked is not None:  # the first one is enough; keeper and worker both see it
+                return
+            row.marked = write
             session.add(row)
             self._tell(session, lease, "step_marked", step=row.id, tool=row.name, write=write)
 

@@ -148,6 +148,17 @@ def test_ctrl_c_at_the_pause_makes_nothing_and_enter_on_the_resume_makes_it_once
     assert world.outcomes(run) == ["refused", "happened"]
 
 
+def test_a_person_who_takes_longer_than_a_step_may_is_waited_for(world: World, tmp_path: Path) -> None:
+    words = (*run_words(world, "post_one", reference="R-1"), "--pause-before-gesture", "--store", world.store.address)
+    at = Terminal(*words, "--set", "step_timeout=10", folder=tmp_path)
+    at.read_until("Enter makes it, Ctrl-C stops here")
+    time.sleep(13)
+    at.type("\n")
+    assert at.end() == 0, at.said
+    assert len(world.store.leases.attempts(the_run(world))) == 1
+    assert world.invoices("R-1") == ["INV-1"]
+
+
 def test_a_second_ctrl_c_at_the_pause_ends_the_run_as_well(world: World, tmp_path: Path) -> None:
     words = (*run_words(world, "post_one", reference="R-1"), "--pause-before-gesture", "--store", world.store.address)
     at = Terminal(*words, folder=tmp_path)

@@ -9,6 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from browser_agent import settings
+from browser_agent.client_certificate import ClientCertificate
 from browser_agent.configuration import Settings, shown
 from browser_agent.errors import Misuse
 from browser_agent.keeping import Options
@@ -74,6 +75,7 @@ def test_the_sites_of_the_file_are_used_unless_others_are_said(cli: Cli, keeper:
 # what reaches a run
 
 TEMPORAL = {"temporal_address", "temporal_namespace", "temporal_queue", "temporal_heartbeat"}
+OF_THE_CERTIFICATE = {"client_key", "client_origins"}
 MEANT_OTHERWISE = {"store", "evidence", "log_level", "log_file", "log_format", "sites", "host", *TEMPORAL}
 SAID = {
     "chromium": "/usr/bin/true",
@@ -87,6 +89,9 @@ SAID = {
     "proxy": "socks5://127.0.0.1:1080",
     "proxy_bypass": "localhost, *.internal",
     "page_timeout": "5",
+    "step_timeout": "5",
+    "downloads": "/tmp/kept",
+    "client_certificate": "client.pem",
     "gesture_timeout": "5",
     "look_timeout": "5",
     "approval_timeout": "5",
@@ -98,7 +103,21 @@ SAID = {
 
 
 def test_every_setting_is_one_that_reaches_a_run_or_is_used_before_it() -> None:
-    assert set(SAID) | MEANT_OTHERWISE == set(Settings.model_fields)
+    assert set(SAID) | OF_THE_CERTIFICATE | MEANT_OTHERWISE == set(Settings.model_fields)
+
+
+def test_a_client_certificate_is_shown_to_the_origins_that_are_said_with_it(folder: Path) -> None:
+    (folder / settings.FILE_NAME).write_text(
+        'client_certificate = "a.pem"\nclient_key = "a.key"\nclient_origins = ["https://Books.example", "https://b:8443/"]'
+    )
+    client = settings.load().options().appearance.client
+    assert client == ClientCertificate(
+        folder / "a.pem", folder / "a.key", ("https://books.example:443", "https://b:8443")
+    )
+    assert client.preferences["profile"]["content_settings"]["exceptions"]["auto_select_certificate"].keys() == {
+        "https://books.example:443,*",
+        "https://b:8443,*",
+    }
 
 
 @pytest.mark.parametrize("name", SAID)

@@ -1,0 +1,86 @@
+"""A client certificate of ours: where it lies, which sites are shown it, and its form for a browser.
+
+Knows nothing of browsers. What may never happen: the key or its passphrase is part of a run's options, or told.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.serialization import PrivateFormat, load_pem_private_key, pkcs12
+
+from browser_agent.errors import Misuse
+
+PASSPHRASE_VARIABLE = "BROWSER_AGENT_CLIENT_PASSPHRASE"
+PACKED_WITH = "on the way"
+"""The passphrase of the form for a browser, which always has one. It protects nothing: that form is on no disk."""
+
+
+@dataclass(frozen=True)
+class ClientCertificate:
+    """A certificate with its key.
+
+    Args:
+        file: PEM, perhaps with the key in it, or PKCS #12.
+        key: the key's own file, PEM.
+        origins: who is shown it, such as "https://books.example:443".
+    """
+
+    file: Path
+    key: Path | None
+    origins: tuple[str, ...]
+
+    def check(self) -> None:
+        """Look whether it can be presented from here. Raises Misuse."""
+        if sys.platform != "linux":
+            raise Misuse("A client certificate can be presented on Linux only. Nothing was started.")
+        if not self.origins:
+            raise Misuse(
+                "client_certificate is set and client_origins is not: say who is shown it. Nothing was started."
+            )
+        self.packed()
+
+    def packed(self) -> bytes:
+        """Certificate, key and chain as PKCS #12.
+
+        Raises:
+            Misuse: they can't be read, or don't belong together.
+        """
+        try:
+            key, certificate, chain = self._read()
+        except (OSError, ValueError, TypeError) as error:
+            raise Misuse(
+                f"The client certificate {self.file} can't be used: {error}. Its passphrase, if it has one, is what "
+                f"{PASSPHRASE_VARIABLE} holds. Nothing was started."
+            ) from error
+        way = PrivateFormat.PKCS12.encryption_builder().kdf_rounds(2048)
+        way = way.key_cert_algorithm(pkcs12.PBES.PBESv1SHA1And3KeyTripleDESCBC).hmac_hash(hashes.SHA1())
+        return pkcs12.serialize_key_and_certificates(
+            b"browser-agent", key, certificate, chain, way.build(PACKED_WITH.encode())
+        )
+
+    @property
+    def preferences(self) -> dict[str, Any]:
+        """Those of a new profile by which Chromium presents it without asking."""
+        shown: dict[str, Any] = {f"{origin},*": {"setting": {"filters": [{}]}} for origin in self.origins}
+        return {"profile": {"content_settings": {"exceptions": {"auto_select_certificate": shown}}}}
+
+    def _read(self) -> tuple[Any, x509.Certificate, list[x509.Certificate]]:
+        content, said = self.file.read_bytes(), os.environ.get(PASSPHRASE_VARIABLE, "").encode() or None
+        if b"-----BEGIN" in content:
+            certificate, *chain = x509.load_pem_x509_certificates(content)
+            key: Any = load_pem_private_key(self.key.read_bytes() if self.key else content, said)
+        else:
+            key, found, chain = pkcs12.load_key_and_certificates(content, said)
+            if key is None or found is None:
+                raise ValueError("it holds no certificate with its key")
+            certificate = found
+        if key.public_key() != certificate.public_key():
+            raise ValueError("the key is that of another certificate")
+        return key, certificate, chain
