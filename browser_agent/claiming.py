@@ -1,8 +1,9 @@
 """Taking a run over: who keeps it, whether its last keeper is dead, and the lease that follows.
 
-A keeper on this host is judged by its process (pid and start time); one on another host only by its lease. Where an
-engine stands above both keepers, its word is enough: it wants one of them only. That the run is claimed says nothing of
-whether the old keeper's worker and browser are dead; that is seen to afterwards, on their own host.
+A keeper on this host is judged by its process (pid and start time); one on another host, or in a container of its own
+that has this host's name, only by its lease. Where an engine stands above both keepers, its word is enough: it wants
+one of them only. That the run is claimed says nothing of whether the old keeper's worker and browser are dead; that is
+seen to afterwards, on their own host.
 """
 
 from __future__ import annotations
@@ -31,9 +32,14 @@ def last_attempt(store: Store, run: str) -> AttemptRow | None:
     return attempts[-1] if attempts else None
 
 
+def near(store: Store, host: str, process: str) -> bool:
+    """Whether a stored process can be judged here: it is of this host, and in sight."""
+    return host == store.host and processes.in_sight(_PROCESS.validate_json(process))
+
+
 def is_over(store: Store, attempt: AttemptRow) -> bool:
     """Whether the attempt's keeper keeps it no more: it has said so, or is seen dead on this host."""
-    return attempt.ended is not None or (attempt.host == store.host and not lives(attempt.keeper))
+    return attempt.ended is not None or (near(store, attempt.host, attempt.keeper) and not lives(attempt.keeper))
 
 
 def take_over(  # who takes it, and what for
@@ -61,7 +67,8 @@ def take_over(  # who takes it, and what for
         NotAllowed: it has ended for good.
     """
     over = previous is not None and (is_over(store, previous) or _given_on(previous, engine))
-    if previous is not None and previous.host == store.host and not over and store.leases.lease_left(run) > 0:
+    judged = previous is not None and near(store, previous.host, previous.keeper)
+    if previous is not None and judged and not over and store.leases.lease_left(run) > 0:
         pid = json.loads(previous.keeper)["pid"]
         raise InOtherHands(
             f"Run {run} is kept by process {pid}: wait for it, or end that process (Ctrl-C there, or: kill {pid}) and "
@@ -93,20 +100,20 @@ def give_to_queue(store: Store, run: str, by: str) -> None:
 
 
 def keeper_lives(store: Store, run: RunRow) -> bool | None:
-    """Whether the keeper of a running run lives; None if the run has none, or it is on another host."""
+    """Whether the keeper of a running run lives; None if the run has none, or it can't be judged here."""
     if run.state is not RunState.RUNNING:
         return None
     last = last_attempt(store, run.id)
-    if last is None or last.host != store.host:
+    if last is None or not near(store, last.host, last.keeper):
         return None
     return last.ended is None and lives(last.keeper)
 
 
 def keeper_alive(store: Store, keeper: KeeperRow, now: datetime) -> bool:
-    """Whether a worker process lives: by itself on this host, by its beats on another."""
+    """Whether a worker process lives: by itself where it is in sight, by its beats elsewhere."""
     if keeper.ended is not None:
         return False
-    if keeper.host == store.host:
+    if near(store, keeper.host, keeper.process):
         return lives(keeper.process)
     return (now - keeper.beaten).total_seconds() < store.times.lease
 
@@ -133,7 +140,7 @@ def stored_process(process: ProcessId) -> str:
 
 
 def lives(stored: str | None) -> bool:
-    """Whether the process that was stored lives on this host."""
+    """Whether the process that was stored lives on this host. Raises `OutOfSight` where that can't be told."""
     return stored is not None and processes.alive(_PROCESS.validate_json(stored))
 
 

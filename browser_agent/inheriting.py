@@ -6,7 +6,7 @@ What may never happen: a browser is adopted that a living keeper still holds.
 from __future__ import annotations
 
 from browser_agent.browser.chromium import Chromium
-from browser_agent.claiming import lives
+from browser_agent.claiming import lives, near
 from browser_agent.records import AttemptRow
 from browser_agent.remains import end_remains, end_strays
 from browser_agent.store import Lease, Store
@@ -28,7 +28,7 @@ def inherit(store: Store, lease: Lease, previous: AttemptRow | None) -> str | No
     """
     kept: str | None = None
     rows = earlier(store, lease)
-    end_strays(store.profiles, lease.run, rows)
+    end_strays(store.profiles, lease.run, store.leases.attempts(lease.run))
     for row in rows:
         last = previous is not None and row.number == previous.number
         keeper_lives = lives(row.keeper)
@@ -47,6 +47,6 @@ def inherit(store: Store, lease: Lease, previous: AttemptRow | None) -> str | No
 
 
 def earlier(store: Store, lease: Lease) -> list[AttemptRow]:
-    """The earlier attempts of this host; nothing is known here of the processes of another."""
+    """The earlier attempts of this host that are in sight; nothing is known here of the processes of another."""
     rows = store.leases.attempts(lease.run)
-    return [row for row in rows if row.host == store.host and row.number < lease.attempt]
+    return [row for row in rows if row.number < lease.attempt and near(store, row.host, row.keeper)]

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from browser_agent import processes
 from browser_agent.nursery import BIRTH, CODE, SIZE
+from browser_agent.places import own_place
 from browser_agent.processes import ProcessId
 
 START_SECONDS = 60.0
@@ -149,7 +150,7 @@ class Nursery:
             raise NurseryGone("The process that starts the workers has ended; what it said is on standard error.")
         cord.setblocking(False)
         pid, started = BIRTH.unpack(told)
-        return Worker(ProcessId(pid, started) if pid else None, line, cord)
+        return Worker(ProcessId(pid, started, own_place()) if pid else None, line, cord)
 
     def _send(self, descriptors: list[int]) -> None:
         if self._line is None:

@@ -4,7 +4,8 @@ A pid is handed out again after a death, so a process is named by its pid AND it
 the machine's boot where the system offers that (Linux): a clock that is set ten minutes on or back must not make a
 living worker look dead. Knows nothing of browsers or runs.
 
-What may never happen: a process is reported dead that lives; a process is ended that isn't the one that was named.
+What may never happen: a process is reported dead that lives; a process is ended that isn't the one that was named; a
+process of another place (see `places`) is judged by its pid.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from pathlib import Path
 import psutil
 from pydantic.dataclasses import dataclass
 
+from browser_agent.places import UNNAMED, is_over, own_place, sees
+
 _GLANCE_SECONDS = 0.01
 
 
@@ -27,15 +30,21 @@ class StillAlive(Exception):
     """A process that was sent SIGKILL was still there at the deadline: nothing may be concluded from its death."""
 
 
+class OutOfSight(StillAlive):
+    """The process is of another container or machine that has this host's name: nobody here knows whether it lives."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProcessId:
     """A process, told apart from every later one that gets its pid.
 
     `started` is in seconds: since boot on Linux, since the epoch elsewhere. Compare it, don't read it as a time.
+    `place` is where it has this pid, as far as that is known.
     """
 
     pid: int
     started: float
+    place: str = UNNAMED
 
 
 HOST_VARIABLE = "BROWSER_AGENT_HOST"
@@ -44,8 +53,7 @@ HOST_VARIABLE = "BROWSER_AGENT_HOST"
 def own_host() -> str:
     """What this host is called: by the environment, else by the machine itself.
 
-    Only processes of one name are judged by their pid. A container whose name is another one at each start needs one
-    that stays, and two machines must never share one.
+    Only processes of one name, and of one place, are judged by their pid. Two machines must never share a name.
     """
     return os.environ.get(HOST_VARIABLE) or socket.gethostname()
 
@@ -61,12 +69,23 @@ def own_id() -> ProcessId:
 def identify(pid: int) -> ProcessId | None:
     """The process that has this pid now; None if none has, or only a zombie (dead, and waiting for its parent)."""
     started = _start_of(pid)
-    return None if started is None else ProcessId(pid, started)
+    return None if started is None else ProcessId(pid, started, own_place())
+
+
+def in_sight(process: ProcessId) -> bool:
+    """Whether it can be told here if it lives."""
+    return sees(process.place)
 
 
 def alive(process: ProcessId) -> bool:
-    """Whether this very process lives: same pid and same start. A zombie is dead; a stopped process lives."""
-    return _start_of(process.pid) == process.started
+    """Whether this very process lives: same pid and same start. A zombie is dead; a stopped process lives.
+
+    Raises:
+        OutOfSight: that can't be told here.
+    """
+    if not in_sight(process):
+        raise OutOfSight(f"pid {process.pid} is of another container or machine; whether it lives is not known here")
+    return not is_over(process.place) and _start_of(process.pid) == process.started
 
 
 def stopped(process: ProcessId) -> bool:
@@ -181,7 +200,7 @@ def _group(leader: ProcessId) -> set[int]:
     checked all the same: nobody else may hold the number, and no member may be older than the leader.
     """
     holder = identify(leader.pid)
-    if holder is not None and holder != leader:
+    if is_over(leader.place) or (holder is not None and holder.started != leader.started):
         return set()
     members = {pid for pid in psutil.pids() if pid and _group_of(pid) == leader.pid}
     return {pid for pid in members if (_start_of(pid) or 0.0) >= leader.started}

@@ -39,7 +39,7 @@ def all_dead(row: AttemptRow) -> bool:
     return not (browser_lives or lives(row.worker) or lives(row.driver))
 
 
-def end_strays(folder: Path, run: str, earlier: list[AttemptRow]) -> None:
+def end_strays(folder: Path, run: str, attempts: list[AttemptRow]) -> None:
     """End the run's browsers that no attempt names: their keeper was killed before it could write them down.
 
     Only for the run's present keeper, before it has started a browser of its own.
@@ -47,12 +47,12 @@ def end_strays(folder: Path, run: str, earlier: list[AttemptRow]) -> None:
     Args:
         folder: where the browsers of this host have their profiles; each name begins with its run's id.
         run: the run's id.
-        earlier: its earlier attempts of this host.
+        attempts: its attempts, wherever they were made: containers may share the folder, and not see each other.
 
     Raises:
         StillAlive: one of them could not be ended.
     """
-    named = {Chromium.found(row.browser).profile for row in earlier if row.browser is not None}
+    named = {Chromium.found(row.browser).profile for row in attempts if row.browser is not None}
     for profile in set(folder.resolve().glob(f"{run}-*")) - named:
         processes.end([], also=lambda: processes_of(profile))  # noqa: B023  # called at once
         shutil.rmtree(profile, ignore_errors=True)

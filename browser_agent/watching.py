@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from browser_agent import logs
 from browser_agent.announcing import Announcer
-from browser_agent.claiming import lives, own_process
+from browser_agent.claiming import lives, near, own_process
 from browser_agent.errors import NotAllowed, StoreUnusable, Superseded
 from browser_agent.giving_up import ask_a_person, used_up
 from browser_agent.keeping import OPEN_TASK, Event, Options, Tell
@@ -76,7 +76,8 @@ class Watch:
             leave_seconds: see `LEAVE_SECONDS`.
         """
         for run, attempt in self._store.deaths.unattested():
-            if run.task_file != OPEN_TASK and self._keeper_is_dead(run, attempt):
+            judged = run.task_file != OPEN_TASK and near(self._store, attempt.host, attempt.keeper)
+            if judged and self._keeper_is_dead(run, attempt):
                 self._attest(attempt, leave_seconds)
         for run, attempt in self._store.deaths.interrupted():
             self._tell_if_nobody_goes_on(run, attempt, leave_seconds)
@@ -110,7 +111,7 @@ class Watch:
         said = attempt.ended is not None  # of one that only lost its lease nobody knows whether it goes on
         if not spent and (run.queued or not said or not self._has_waited((run.id, attempt.number), leave_seconds)):
             return
-        how = attempt.how or ("its lease ran out" if attempt.host != self._store.host else _HOW)
+        how = attempt.how or (_HOW if near(self._store, attempt.host, attempt.keeper) else "its lease ran out")
         words = (
             f"Run {run.id} was interrupted {run.deaths + 1} times in a row without anything finished between ({how})."
             if spent

@@ -24,6 +24,7 @@ from pydantic import TypeAdapter
 from browser_agent import processes
 from browser_agent.attempt import Attempt
 from browser_agent.channel import Channel, Message
+from browser_agent.claiming import near
 from browser_agent.errors import (
     Fact,
     KeeperGone,
@@ -85,7 +86,7 @@ def _attempt(store: Store, lease: Lease, channel: Channel, options: Options, sec
         channel.ended = attempt.keeper_gone
         attempt.driver = driver
         rows = store.leases.attempts(lease.run)
-        attempt.here = all(row.host == store.host or row.attested is not None for row in rows)
+        attempt.here = all(row.attested is not None or near(store, row.host, row.keeper) for row in rows)
         try:
             _end(attempt, task, Run(attempt), arguments)
         except KeeperGone:

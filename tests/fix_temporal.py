@@ -21,8 +21,9 @@ from pydantic import TypeAdapter
 
 from browser_agent.browser.chromium import Chromium
 from browser_agent.claiming import lives
-from browser_agent.engines.words import Stand
+from browser_agent.engines.words import Limits, Stand
 from browser_agent.records import AttemptRow, RunRow
+from browser_agent.starting import submit
 
 if TYPE_CHECKING:  # every test would wait for its import
     from temporalio.client import Client, WorkflowHandle
@@ -32,6 +33,8 @@ if TYPE_CHECKING:  # every test would wait for its import
 ROOT = Path(__file__).parents[1]
 TASKS = ROOT / "tests" / "tasks"
 DEADLINE_SECONDS = 180.0
+LONG_HISTORY = ("--dynamic-config-value", "limit.historyCount.suggestContinueAsNew=100")
+"""So many events are a long history, which a workflow leaves behind; usually it is thousands."""
 T = TypeVar("T")
 
 
@@ -49,7 +52,7 @@ class Server:
         """Start it, and wait until it answers."""
         program = shutil.which("temporal", path=sysconfig.get_path("scripts")) or "temporal"
         known = ["--db-filename", str(self._folder / "temporal.db"), "--log-level", "error"]
-        where = ["--ip", "127.0.0.1", "--port", str(self._port), "--headless"]
+        where = ["--ip", "127.0.0.1", "--port", str(self._port), "--headless", *LONG_HISTORY]
         with (self._folder / "temporal.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [program, "server", "start-dev", *known, *where], stdout=log, stderr=log, start_new_session=True
@@ -99,9 +102,9 @@ class Engine:
         """A workflow worker."""
         return self._started("workflows")
 
-    def browsers(self, *words: str, host: str = "") -> subprocess.Popen[bytes]:
+    def browsers(self, *words: str, host: str = "", **environment: str) -> subprocess.Popen[bytes]:
         """A browser worker; on a host of that name, as far as it can see."""
-        return self._started("worker", *words, host=host)
+        return self._started("worker", *words, host=host, **environment)
 
     def cli(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Another command of `browser-agent temporal`."""
@@ -116,6 +119,27 @@ class Engine:
         said = self.cli("submit", file, *arguments, "--key", key, "--site", f"{site}={self.world.road(site).url}")
         assert said.returncode == 0, said.stderr
         return self.row(key)
+
+    def start(self, task: str, key: str, limits: Limits, file: str = "posting.py", **arguments: Any) -> RunRow:
+        """Submit a run whose workflow waits as long as it is told."""
+        from browser_agent.engines.temporal import Place, start
+
+        row = submit(self.world.store, self.world.bound(task, file), arguments, key=key)
+
+        async def started() -> bool:
+            return await start(await self.server.client(), row, Place(queue=self.queue), limits)
+
+        assert self.run(started())
+        return row
+
+    def runs_of(self, key: str) -> int:
+        """How many workflows that id has had, one after the other."""
+
+        async def counted() -> int:
+            client = await self.server.client()
+            return len([each async for each in client.list_workflows(f"WorkflowId = '{key}'")])
+
+        return self.run(counted())
 
     def row(self, key: str) -> RunRow:
         row = self.world.store.leases.keyed(key)
@@ -193,13 +217,14 @@ class Engine:
             for attempt in self.world.store.leases.attempts(run.id):
                 until(lambda worker=attempt.worker: not lives(worker), "its worker has left")  # type: ignore[misc]
 
-    def _started(self, *words: str, host: str = "") -> subprocess.Popen[bytes]:
+    def _started(self, *words: str, host: str = "", **environment: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "browser_agent", "temporal", *words]
         if host:
             command = ["unshare", "--uts", "sh", "-c", f'hostname {host}; exec "$@"', "sh", *command]
         with (self.world.folder / f"{words[0]}-{len(self._processes)}.log").open("wb") as log:
+            environment = {**self.environment, **environment}
             process = subprocess.Popen(
-                command, env=self.environment, cwd=self.world.folder, stdout=log, stderr=log, start_new_session=True
+                command, env=environment, cwd=self.world.folder, stdout=log, stderr=log, start_new_session=True
             )
         self._processes.append(process)
         return process
@@ -229,7 +254,17 @@ def temporal_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server
 
 @pytest.fixture
 def engine(temporal_server: Server, world: World, tmp_path: Path) -> Iterator[Engine]:
-    engine = Engine(temporal_server, world, f"queue-{tmp_path.name}-{os.getpid()}")
+    yield from _engines(temporal_server, world, tmp_path)
+
+
+@pytest.fixture
+def engine_on_postgres(temporal_server: Server, postgres_world: World, tmp_path: Path) -> Iterator[Engine]:
+    """The same, with the runs in PostgreSQL."""
+    yield from _engines(temporal_server, postgres_world, tmp_path)
+
+
+def _engines(server: Server, world: World, folder: Path) -> Iterator[Engine]:
+    engine = Engine(server, world, f"queue-{folder.name}-{os.getpid()}")
     engine.workflows()
     yield engine
     engine.close()

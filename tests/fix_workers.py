@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from browser_agent import processes
 from browser_agent.records import RunRow
 from browser_agent.starting import ForWorkers, submit
 from browser_agent.states import RunState
@@ -23,12 +24,13 @@ DEADLINE_SECONDS = 240.0
 
 SHORT = """
 import sys
-from browser_agent.keeping import Options
+from browser_agent.keeping import KillAt, Options
 from browser_agent.store import Store, Times
 from browser_agent.working import Duty, serve
 
+options = Options(kill_at=KillAt.parse(sys.argv[4]) if sys.argv[4] else None)
 with Store(sys.argv[1], times=Times.shortened(2.5), host=sys.argv[2]) as store:
-    serve(store, Duty(until_idle=sys.argv[3] == "until-idle"), Options(), lambda event: print(event, flush=True))
+    serve(store, Duty(until_idle=sys.argv[3] == "until-idle"), options, lambda event: print(event, flush=True))
 """
 """A worker process whose leases last 12 s: for what happens after they have run out."""
 
@@ -47,9 +49,10 @@ class Workers:
         """Any command on the world's store."""
         return self._run(["-m", "browser_agent", *words, "--store", self.world.store.address])
 
-    def short(self, host: str, *, until_idle: bool = False) -> subprocess.Popen[bytes]:
-        """A worker process of that host whose leases are short."""
-        return self._run(["-c", SHORT, self.world.store.address, host, "until-idle" if until_idle else "stay"])
+    def short(self, host: str, *, until_idle: bool = False, kill_at: str = "") -> subprocess.Popen[bytes]:
+        """A worker process of that host whose leases are short; perhaps one that is struck."""
+        stays = "until-idle" if until_idle else "stay"
+        return self._run(["-c", SHORT, self.world.store.address, host, stays, kill_at])
 
     def _run(self, words: list[str]) -> subprocess.Popen[bytes]:
         with (self._folder / "workers.log").open("ab") as log:
@@ -73,6 +76,20 @@ class Workers:
             assert time.monotonic() < deadline, f"{row!r}\n{(self._folder / 'workers.log').read_text()[-6000:]}"
             time.sleep(0.2)
         return row
+
+    def until_said(self, words: str) -> None:
+        """Wait until one of them has said that."""
+        log, deadline = self._folder / "workers.log", time.monotonic() + DEADLINE_SECONDS
+        while words not in log.read_text():
+            assert time.monotonic() < deadline, log.read_text()[-6000:]
+            time.sleep(0.1)
+
+    def until_stopped(self, process: subprocess.Popen[bytes]) -> None:
+        """Wait until it is stopped (SIGSTOP)."""
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while (found := processes.identify(process.pid)) is None or not processes.stopped(found):
+            assert time.monotonic() < deadline and found is not None, "it is not stopped"
+            time.sleep(0.1)
 
     def until_state(self, run: str, *states: RunState) -> RunRow:
         """Wait until the run stands so."""

@@ -29,8 +29,12 @@ class Deaths:
         self._database, self._clock, self._host = database, clock, host
 
     def unattested(self) -> list[tuple[RunRow, AttemptRow]]:
-        """The last attempts of runs, made on this host, of which nobody has said yet that all of them is dead."""
-        matters = or_(col(RunRow.state).in_(_OPEN), col(AttemptRow.ended).is_(None))
+        """The last attempts of runs, made on this host, of which nobody has said yet that all of them is dead.
+
+        Those of runs that have ended, too: a keeper may have been killed before it had ended the browser.
+        """
+        left = or_(col(AttemptRow.ended).is_(None), col(AttemptRow.browser).is_not(None))
+        matters = or_(col(RunRow.state).in_(_OPEN), left)
         asked = select(RunRow, AttemptRow).join(AttemptRow, is_last()).where(matters, AttemptRow.host == self._host)
         with self._database.read() as session:
             return [(run, row) for run, row in session.exec(asked.where(col(AttemptRow.attested).is_(None)))]

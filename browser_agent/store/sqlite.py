@@ -6,6 +6,7 @@ with `BEGIN IMMEDIATE`, so that what was read inside is still true when the writ
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +29,8 @@ NETWORK_FILE_SYSTEMS = frozenset(
     }
 )
 """SQLite's locks and its shared memory file don't hold across machines (SQLite documentation, "WAL", section 1)."""
+_ROOM = 2**17
+"""What SQLite needs at least beside the file: a page of its index and a frame of its log, with some to spare."""
 
 
 class SqliteHome:
@@ -73,7 +76,8 @@ class SqliteHome:
 
     @contextmanager
     def explained(self, *, at_commit: bool = False) -> Iterator[None]:
-        """See `Home`. A file that can't be written has nothing of the transaction, also at its commit."""
+        """See `Home`. A file that can't be written has nothing of the transaction, also at its commit; unless the disk
+        itself fails then."""
         try:
             yield
         except OperationalError as error:
@@ -83,7 +87,8 @@ class SqliteHome:
                     f"The store {self.path} was locked for {self._patience:.0f} s by another process. Nothing was "
                     "written; a gesture that was being recorded is in doubt, and a resume will look."
                 ) from error
-            if "full" in said:
+            broken = "disk I/O" in said
+            if "full" in said or (broken and self._has_no_room()):
                 raise StoreUnusable(
                     f"The disk of the store {self.path} is full. Nothing was written; free room, then resume."
                 ) from error
@@ -91,11 +96,22 @@ class SqliteHome:
                 raise StoreUnusable(
                     f"The store {self.path} cannot be opened for writing: {said}. Nothing was written."
                 ) from error
+            if broken:
+                known = "it is not known whether the last row was written" if at_commit else "nothing was written"
+                raise StoreUnusable(
+                    f"The disk of the store {self.path} can't be read or written: {known}. A gesture that was being "
+                    "recorded is in doubt, and a resume will look."
+                ) from error
             raise
         except DatabaseError as error:
             if "not a database" in str(error.orig) or "malformed" in str(error.orig):
                 raise StoreUnusable(f"{self.path} is not a store: {error.orig}. Nothing was changed.") from error
             raise
+
+    def _has_no_room(self) -> bool:
+        """SQLite calls a full disk by its name in some places only; where it makes room for its index, it is an error
+        of the disk (measured, on a small tmpfs)."""
+        return shutil.disk_usage(self.path.parent).free < _ROOM
 
 
 def _engine(path: Path, patience: float) -> Engine:

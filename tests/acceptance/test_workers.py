@@ -12,6 +12,7 @@ from browser_agent.browser.chromium import Chromium, processes_of
 from browser_agent.states import Answer, QuestionKind, RunState
 from tests.fix_workers import DEADLINE_SECONDS, Workers
 from tests.fix_world import World
+from tests.store.building import by_raw_sql
 
 
 def test_two_workers_make_six_invoices_of_six_runs(world: World, workers: Workers) -> None:
@@ -149,3 +150,73 @@ def test_another_host_proves_an_absence_only_after_an_attested_death(
         assert (row.state, world.outcomes(run)) == (RunState.WAITING, ["asked"])
         assert world.books.invoices == []
     assert workers.drained(second) == 0
+
+
+def test_a_worker_that_is_asked_twice_ends_at_once_and_its_run_is_explained_and_looked_at(
+    world: World, workers: Workers
+) -> None:
+    world.to_books.hold()
+    run = workers.submit("post_one", reference="R-1")
+    first = workers.start()
+    world.to_books.wait_for("held", DEADLINE_SECONDS)
+    first.send_signal(signal.SIGTERM)
+    workers.until_said("Stopping after the gesture in hand")
+    first.send_signal(signal.SIGTERM)
+    assert first.wait(DEADLINE_SECONDS) == 0  # the site has not answered yet
+    row, (attempt,) = world.store.leases.run(run), world.store.leases.attempts(run)
+    assert (row.state, row.deaths) == (RunState.READY, 0)
+    assert row.ended_by == "ended at once by a second signal; whoever goes on looks first"
+    assert attempt.ended is not None and attempt.attested is not None
+    assert not processes_of(Chromium.found(attempt.browser or "").profile)
+    assert world.outcomes(run) == ["dispatching"]
+    world.to_books.release()
+    assert workers.start("--until-idle").wait(DEADLINE_SECONDS) == 0
+    assert (world.outcomes(run), world.invoices("R-1")) == (["happened"], ["INV-1"])
+
+
+def test_a_worker_for_one_run_takes_one_and_leaves_the_others(world: World, workers: Workers) -> None:
+    runs = [workers.submit("post_one", reference=f"R-{number}") for number in range(2)]
+    assert workers.start("--once").wait(DEADLINE_SECONDS) == 0
+    assert [world.store.leases.run(run).state for run in runs] == [RunState.FINISHED, RunState.NEW]
+    assert [invoice.reference for invoice in world.books.invoices] == ["R-0"]
+
+
+def test_a_worker_for_one_run_ends_where_there_is_none(workers: Workers) -> None:
+    assert workers.start("--once").wait(DEADLINE_SECONDS) == 0
+
+
+def test_a_keeper_that_was_stopped_before_the_release_lets_nothing_go_when_it_goes_on(
+    world: World, workers: Workers
+) -> None:
+    run = workers.submit("post_one", reference="R-1")
+    first = workers.short("here", until_idle=True, kill_at="paused:1@stopped-keeper")
+    workers.until_stopped(first)
+    assert world.books.invoices == []
+    second = workers.short("here")
+    row = workers.until_state(run, RunState.FINISHED)
+    assert row.attempt == 2
+    first.send_signal(signal.SIGCONT)
+    assert first.wait(DEADLINE_SECONDS) == 0
+    assert world.outcomes(run) == ["not_happened", "happened"]  # the first was held at the wire to its end
+    assert world.invoices("R-1") == ["INV-1"]
+    assert workers.drained(second) == 0
+
+
+@pytest.mark.parametrize("ended", ["NULL", "ended"], ids=["killed before", "killed after it wrote that it ended"])
+def test_a_browser_that_outlived_its_run_is_found_and_ended_by_the_watcher(
+    world: World, workers: Workers, ended: str
+) -> None:
+    run = workers.submit("post_one", reference="R-1")
+    assert workers.start("--once").wait(DEADLINE_SECONDS) == 0
+    (attempt,) = world.store.leases.attempts(run)
+    profile = Chromium.found(attempt.browser or "").profile
+    left = Chromium.start(profile)  # as if its keeper had been killed between the run's end and the browser's
+    by_raw_sql(
+        world.store,
+        f"UPDATE attempt SET ended = {ended}, attested = NULL, attested_by = NULL, browser = '{left.stored}'",
+    )
+    assert workers.command("watch", "--once").wait(DEADLINE_SECONDS) == 0
+    assert not left.alive() and not processes_of(profile) and not profile.exists()
+    (attempt,) = world.store.leases.attempts(run)
+    assert attempt.ended is not None and attempt.attested is not None
+    assert world.store.leases.run(run).state is RunState.FINISHED
