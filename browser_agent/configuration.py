@@ -22,7 +22,7 @@ from browser_agent.appearance import Appearance
 from browser_agent.client_certificate import ClientCertificate
 from browser_agent.errors import Misuse
 from browser_agent.keeping import Options
-from browser_agent.whereabouts import is_database, located
+from browser_agent.whereabouts import evidence_located, is_database, located
 
 _LOCALE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _SIZE = re.compile(r"(\d+) *[x, ] *(\d+)")
@@ -66,6 +66,14 @@ def _checked_store(store: str) -> str:
     except Misuse as misuse:
         raise ValueError(str(misuse).rstrip(".")) from misuse
     return store
+
+
+def _checked_evidence(evidence: str) -> str:
+    try:
+        evidence_located(evidence)
+    except Misuse as misuse:
+        raise ValueError(str(misuse).rstrip(".")) from misuse
+    return evidence
 
 
 def _size(value: Any) -> Any:
@@ -156,9 +164,10 @@ class Settings(BaseModel):
         description="the file of runs and questions, or a database as postgresql://user@host/name; in your data "
         "folder if not set",
     )
-    evidence: Path | None = Field(
+    evidence: Annotated[str, BeforeValidator(_text), AfterValidator(_checked_evidence)] | None = Field(
         default=None,
-        description="the folder of pictures; beside the store if not set, for a database in your data folder",
+        description="the folder of pictures, or a bucket as s3://bucket/prefix; as the store says if not set, else "
+        "beside it, for a database in your data folder",
     )
     chromium: Path | None = Field(default=None, description="the Chromium to start; the one that is found if not set")
     chromium_arguments: Annotated[Words, AfterValidator(_checked_arguments)] = Field(

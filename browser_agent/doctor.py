@@ -30,8 +30,9 @@ from browser_agent.browser.chromium import ENVIRONMENT_NAME, Chromium, find_chro
 from browser_agent.configuration import AS_SHIPPED, Settings
 from browser_agent.errors import Misuse, StoreUnusable
 from browser_agent.sealing import key_in_use
+from browser_agent.store.bucket import PATIENCE_SECONDS, Bucket
 from browser_agent.store.sqlite import network_file_system
-from browser_agent.whereabouts import evidence_beside, is_database, located, shown
+from browser_agent.whereabouts import BUCKET, evidence_beside, evidence_located, is_database, located, shown
 
 OLDEST_PYTHON = tuple(map(int, support.PYTHON.oldest.split(".")))
 OLDEST_SQLITE = tuple(map(int, support.SQLITE.oldest.split(".")))  # RETURNING
@@ -72,8 +73,13 @@ def examine(store: Path | str | None = None, using: Settings = AS_SHIPPED) -> li
 
 def _check_store(store: Path | str, using: Settings) -> list[Check]:
     if isinstance(store, str):
-        return [check_postgres(store), check_evidence(store, using)]
-    return [check_sqlite(store), check_store_folder(store)]
+        reached = check_postgres(store)
+        return [reached, *([check_evidence(store, using)] if reached.well else [])]
+    return [check_sqlite(store), check_store_folder(store), *([check_bucket(using)] if _in_bucket(using) else [])]
+
+
+def _in_bucket(using: Settings) -> bool:
+    return (using.evidence or "").startswith(BUCKET)
 
 
 def check_python() -> Check:
@@ -146,9 +152,29 @@ def check_postgres(address: str) -> Check:
 
 def check_evidence(address: str, using: Settings) -> Check:
     """Whether other machines can see the pictures of a store that they share."""
-    folder = using.evidence or evidence_beside(address)
-    alone = "other machines can't see them: set evidence to a folder that all of them share"
-    return Check("pictures", str(folder), warning="" if using.evidence else alone)
+    from browser_agent.store.postgres import pictures_of
+
+    said = using.evidence or pictures_of(address)
+    if (said or "").startswith(BUCKET):
+        return check_bucket(using, said)
+    alone = "other machines can't see them: set evidence to a folder that all of them share, or to a bucket"
+    return Check("pictures", str(said or evidence_beside(address)), warning="" if said else alone)
+
+
+def check_bucket(using: Settings, said: str | None = None) -> Check:
+    """Whether a small object can be written to where pictures are to lie, read, and deleted."""
+    address = str(evidence_located(said or using.evidence or ""))
+    try:
+        seconds = Bucket(address, "doctor").probe()
+    except StoreUnusable as unusable:
+        to_do = "see that the bucket is there, and AWS_ENDPOINT_URL, AWS_REGION and AWS_ACCESS_KEY_ID are right"
+        return Check("pictures", str(unusable), f"{to_do}, or choose another place (evidence)")
+    slow = f"each picture waits for it; a run's pictures are given up after {PATIENCE_SECONDS:g} s"
+    return Check(
+        "pictures",
+        f"{address}, an object written, read and deleted in {seconds * 1000:.0f} ms",
+        warning=slow if seconds > PATIENCE_SECONDS / 4 else "",
+    )
 
 
 def check_store_folder(folder: Path) -> Check:

@@ -114,6 +114,8 @@ class Making:
     def _intend(self, gesture: Gesture[Any], baseline: tuple[Observation | None, ...]) -> GestureRow:
         box = _box(gesture)
         picture = self.attempt.acting.picture()
+        if isinstance(picture, NoPicture) and picture.unkept:
+            raise MachineTrouble(f"{picture.reason} Nothing is made that can't be shown: {gesture.intent}.")
         stored = {**gesture.stored(), "no_picture": picture.reason if isinstance(picture, NoPicture) else None}
         intent = Intent(
             kind=gesture.kind,

@@ -31,7 +31,7 @@ from browser_agent.errors import Fact, Misuse, Stop, StoreUnusable, Superseded
 from browser_agent.executor import Run, state_after
 from browser_agent.gestures import Gesture
 from browser_agent.keeping import OPEN_TASK, Event, Options, Tell
-from browser_agent.settings import link_evidence, load, store_meant
+from browser_agent.settings import load, store_meant
 from browser_agent.states import Point, RunState
 from browser_agent.steps import Step, StepCall, step
 from browser_agent.store import Lease, Store
@@ -212,10 +212,9 @@ def open_run(  # each is optional and has its own name
     known = {each.name: each for each in (*sites, *([site] if site is not None else []))}
     using = load()
     where = store_meant(store, using)
-    link_evidence(where, using)
     kept = options or using.options()
     frozen = _frozen(known, addresses or {})
-    with Store(where, host=using.host) as opened:
+    with Store(where, host=using.host, evidence=using.evidence) as opened:
         row = opened.leases.submit(
             task_file=OPEN_TASK, task_name=OPEN_TASK, arguments="{}", sites=frozen, key=key, by=own_user()
         )

@@ -315,6 +315,17 @@ class AuditRow(SQLModel, table=True):
     body: bytes = Field(sa_type=LargeBinary)
 
 
+class PlaceRow(SQLModel, table=True):
+    """Where the store's pictures lie, if not in the folder beside it: one row at most."""
+
+    __tablename__ = "place"
+
+    id: int = Field(primary_key=True)
+    store: str  # the store's own name: of its part of a bucket, or in the mark of a folder
+    address: str  # s3://bucket/prefix, or a folder as it was first said
+    at: datetime = _time()
+
+
 class BlobRow(SQLModel, table=True):
     """A stored picture or page copy, named by the hash of its bytes."""
 

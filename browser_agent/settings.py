@@ -21,10 +21,9 @@ from pydantic_core import ErrorDetails
 
 from browser_agent.configuration import Bound, Settings, shown
 from browser_agent.errors import Misuse
-from browser_agent.whereabouts import evidence_beside, located
-from browser_agent.whereabouts import shown as shown_store
+from browser_agent.whereabouts import located
 
-__all__ = ["Bound", "Resolved", "Settings", "default_store", "link_evidence", "load", "resolve", "store_meant"]
+__all__ = ["Bound", "Resolved", "Settings", "default_store", "load", "resolve", "store_meant"]
 
 FILE_NAME = "browser-agent.toml"
 PREFIX = "BROWSER_AGENT_"
@@ -34,6 +33,8 @@ _NOT_FROM_ENVIRONMENT = frozenset({"sites"})
 _NO_SETTINGS = ("KEY", "QUESTION_", "CLIENT_PASSPHRASE")
 """What else begins so in the environment: the key of sealed sessions, what the told command learns, the passphrase of a
 client certificate."""
+_ADDRESSES = ("store", "evidence")
+"""Settings that are a path or an address."""
 _LIKE = 0.75
 """So much like a setting is a variable of the environment that is a misspelled one, and not somebody else's."""
 
@@ -114,7 +115,7 @@ def _from_file(file: Path) -> dict[str, Any]:
         raise Misuse(f"{file} cannot be read: {error}.") from error
     for name in _paths():
         value = found.get(name)
-        if isinstance(value, str) and not (name == "store" and "://" in value):
+        if isinstance(value, str) and not (name in _ADDRESSES and "://" in value):
             found[name] = file.parent / Path(value).expanduser()
     return found
 
@@ -160,36 +161,9 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def _paths() -> list[str]:
-    return ["store", *(name for name, field in Settings.model_fields.items() if field.annotation == Path | None)]
+    return [*_ADDRESSES, *(name for name, field in Settings.model_fields.items() if field.annotation == Path | None)]
 
 
 def store_meant(said: Path | str | None, settings: Settings) -> Path | str:
     """The store to use: what was said, else what is set, else this user's own; a path, or a database's address."""
     return located(said or settings.store or default_store())
-
-
-def link_evidence(store: Path | str, settings: Settings) -> None:
-    """See to it that the store's pictures go where they are to lie: what stands beside the store is a link to it.
-
-    So everybody who opens the store finds them, whatever the settings say there.
-
-    Raises:
-        Misuse: the store has pictures somewhere else already, or the folder cannot be made.
-    """
-    if settings.evidence is None:
-        return
-    wanted = settings.evidence.expanduser().absolute()
-    beside = evidence_beside(located(store))
-    if beside.exists() and beside.resolve() == wanted.resolve():
-        return
-    if beside.exists() or beside.is_symlink():
-        raise Misuse(
-            f"The pictures of {shown_store(located(store))} lie in {beside.resolve()} already. Move that folder to "
-            f"{wanted} and put a link to it at {beside}, or leave the setting evidence out. Nothing was changed."
-        )
-    try:
-        wanted.mkdir(parents=True, exist_ok=True, mode=0o700)
-        beside.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        beside.symlink_to(wanted, target_is_directory=True)
-    except OSError as error:
-        raise Misuse(f"The folder of pictures {wanted} cannot be used: {error.strerror}.") from error

@@ -154,8 +154,7 @@ def _opened(store: Path | str | None) -> Store:
 
     using = settings.load()
     where = settings.store_meant(store, using)
-    settings.link_evidence(where, using)
-    return Store(where, host=using.host)
+    return Store(where, host=using.host, evidence=using.evidence)
 
 
 def _by_name(task_name: str, sites: Sequence[Site]) -> dict[str, Site]:

@@ -1,4 +1,5 @@
-"""Where a store is: a file of this machine, or a PostgreSQL database; what of it may be shown; what lies beside it.
+"""Where a store is: a file of this machine, or a PostgreSQL database; what of it may be shown; what lies beside it; and
+where its pictures may lie instead: in another folder, or in a bucket.
 
 An address may hold a password: it is shown without it, everywhere. What belongs to a machine and not to the store (the
 profiles of its browsers), and pictures that have no place of their own, lie beside the file, or, for a database, in
@@ -15,6 +16,7 @@ import platformdirs
 from browser_agent.errors import Misuse
 
 SCHEMES = ("postgresql", "postgres")
+BUCKET = "s3://"
 _SECRET = frozenset({"password", "sslpassword"})
 _NAMING = frozenset({"host", "port", "dbname", "options", "service"})
 """What may stand behind the ? of an address and says which database it is."""
@@ -47,6 +49,26 @@ def shown(where: Path | str) -> str:
     kept = "&".join(pair for pair in query.split("&") if pair.partition("=")[0] not in _SECRET)
     user = who.partition(":")[0]
     return f"postgresql://{f'{user}@' if user else ''}{place}{f'?{kept}' if kept else ''}"
+
+
+def evidence_located(said: Path | str) -> Path | str:
+    """Where pictures are to lie, as it was said: an absolute path, or the address of a bucket in its one spelling.
+
+    Raises:
+        Misuse: the address of something else, or one that holds more than a bucket and a prefix.
+    """
+    scheme, is_address, rest = str(said).partition("://")
+    if isinstance(said, Path) or not is_address:
+        return Path(said).expanduser().absolute()
+    bucket, *below = rest.split("/")
+    prefix = [part for part in below if part]
+    plain = not any(sign in rest for sign in "@?#:") and not {".", ".."} & set(prefix)
+    if f"{scheme}://" != BUCKET or not bucket or not plain:
+        raise Misuse(
+            "Pictures lie in a folder, or in a bucket as s3://bucket/prefix; its endpoint and its key stand in the "
+            f"environment (AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID and so on): {scheme}://... is neither."
+        )
+    return BUCKET + "/".join([bucket, *prefix])
 
 
 def evidence_beside(where: Path | str) -> Path:

@@ -28,6 +28,7 @@ from browser_agent.browser import pictures
 from browser_agent.browser.covering import Found, Rect, find
 from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.browser.pictures import Box
+from browser_agent.errors import StoreUnusable
 from browser_agent.scrubbing import Scrubber
 
 NEVER_SHOWN = "input[type=password], " + ", ".join(
@@ -103,9 +104,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class NoPicture:
-    """There is none, and why. Never a reason to change a verdict."""
+    """There is none, and why: never a reason to change a verdict. `unkept`: it was taken, and can't be kept."""
 
     reason: str
+    unkept: bool = False
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,9 @@ def develop(shot: Shot, keep: Callable[[bytes], str]) -> Picture | NoPicture:
             covered=len(boxes),
             one_colour=pictures.is_flat(covered),
         )
-    except Exception as error:  # as above; `keep` may meet a full disk
+    except StoreUnusable as unusable:  # a full disk, a bucket that does not answer
+        return NoPicture(str(unusable), unkept=True)
+    except Exception as error:  # as above
         return NoPicture(_reason(error))
 
 

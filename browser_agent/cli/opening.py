@@ -93,9 +93,8 @@ def open_desk(store: str | None, as_json: bool, *, new: bool = False, using: set
     if not new and isinstance(where, Path) and not where.exists():
         raise UnknownName(f"There is no store at {where} yet; `browser-agent run` makes one.")
     more = store_option(where, settings.store_meant(None, settings.load()))
-    settings.link_evidence(where, found)
     start_log(found.log_level, found.log_file, as_json=found.log_format == "json")
-    return Desk(Store(where, host=found.host), Screen(as_json), found, more)
+    return Desk(Store(where, host=found.host, evidence=found.evidence), Screen(as_json), found, more)
 
 
 def told(command: Callable[P, Exit]) -> Callable[P, None]:

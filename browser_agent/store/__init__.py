@@ -22,9 +22,10 @@ from browser_agent.store.journal import Called, Intent, Journal
 from browser_agent.store.keepers import Keepers
 from browser_agent.store.leases import Lease, Leases
 from browser_agent.store.logins import Logins
+from browser_agent.store.places import placed
 from browser_agent.store.queue import Offer, Queue, Work
 from browser_agent.store.times import Times
-from browser_agent.whereabouts import evidence_beside, located, profiles_beside, shown
+from browser_agent.whereabouts import located, profiles_beside, shown
 
 __all__ = [
     "Asked",
@@ -41,17 +42,20 @@ __all__ = [
 
 
 class Store:
-    """One store: a database, and the folder of its blobs.
+    """One store: a database, and the place of its blobs.
 
     Args:
         where: a SQLite file, made and migrated if missing; or a PostgreSQL database, `postgresql://user@host/name`.
         clock: time of the rows; leases are measured by the database's own clock.
         times: how long leases last; the same for all who work on the store.
         host: what this host is called; see `own_host` for the default.
+        evidence: where its pictures are to lie, if it has none yet: a folder, or `s3://bucket/prefix`. By default where
+            they lie: the store knows it; else beside it.
 
     Raises:
         StoreUnusable: see `Database`.
-        Misuse: the key for sealed states is none, or others may read it; an address that is none.
+        Misuse: the key for sealed states is none, or others may read it; an address that is none; its pictures lie
+            elsewhere already.
 
     Attributes:
         where: the store as it may be shown: the file's path, or the address without its password.
@@ -60,7 +64,13 @@ class Store:
     """
 
     def __init__(
-        self, where: Path | str, clock: Clock | None = None, *, times: Times | None = None, host: str | None = None
+        self,
+        where: Path | str,
+        clock: Clock | None = None,
+        *,
+        times: Times | None = None,
+        host: str | None = None,
+        evidence: Path | str | None = None,
     ) -> None:
         place = located(where)
         self.times, self.host = times or Times(), host or own_host()
@@ -73,8 +83,12 @@ class Store:
         self.deaths = Deaths(self.database, self.clock, self.host)
         self.keepers = Keepers(self.database, self.host)
         self.journal = Journal(self.database, self.clock, self.times)
-        self.artifacts = Artifacts(self.database, self.clock, evidence_beside(place))
-        seal = load_seal()
+        try:
+            self.artifacts = Artifacts(self.database, self.clock, placed(self.database, self.clock, place, evidence))
+            seal = load_seal()
+        except BaseException:
+            self.close()
+            raise
         self.checkpoints = Checkpoints(self.database, self.clock, seal)
         self.logins = Logins(self.database, self.clock, seal)
         self.approvals = Approvals(self.database)

@@ -1,15 +1,14 @@
-"""Pictures and page copies: files in a folder, named by the hash of their bytes, written before their rows.
+"""Pictures and page copies: named by the hash of their bytes, kept in their place before their rows are written.
 
-A blob is stored once however often it is seen. Knows nothing of what a picture shows.
+A blob is stored once however often it is seen. A crash may leave bytes without a row, never a row without its bytes.
+Knows nothing of what a picture shows, and of its place only what `Place` says.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-from contextlib import suppress
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 from sqlmodel import select
 
@@ -17,8 +16,10 @@ from browser_agent.clock import Clock
 from browser_agent.errors import StoreUnusable, UnknownName
 from browser_agent.records import BlobRow
 from browser_agent.store.database import Database
+from browser_agent.store.places import Place, Placed, address_of
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_AT_ONCE = 8
 
 
 class Artifacts:
@@ -27,11 +28,15 @@ class Artifacts:
     Args:
         database: holds a row for each.
         clock: time of the rows.
-        folder: where the bytes are; it may be a link to a folder that other machines see too.
+        placed: where the bytes are.
+
+    Attributes:
+        place: the same.
     """
 
-    def __init__(self, database: Database, clock: Clock, folder: Path) -> None:
-        self._database, self._clock, self.folder = database, clock, folder
+    def __init__(self, database: Database, clock: Clock, placed: Placed) -> None:
+        self._database, self._clock, self._address = database, clock, placed.address
+        self.place: Place = placed.place
 
     def keep(self, content: bytes, media_type: str) -> str:
         """Store the bytes and return their sha256 in hex; the same bytes are stored once.
@@ -40,10 +45,14 @@ class Artifacts:
             StoreUnusable: the bytes could not be written; no row was made.
         """
         digest = hashlib.sha256(content).hexdigest()
-        path = self._path(digest)
-        if not path.exists():
-            self._write(path, content)
+        if not (self._row(digest) and self.place.holds(digest)):
+            self.place.put(digest, content)
         with self._database.write() as session:
+            if address_of(session) != self._address:
+                raise StoreUnusable(
+                    f"The store's pictures have been given another place than {self.place.shown} since it was opened. "
+                    "The picture has no row. Begin anew."
+                )
             if session.get(BlobRow, digest) is None:
                 session.add(BlobRow(digest=digest, media_type=media_type, size=len(content), at=self._clock.now()))
         return digest
@@ -52,43 +61,34 @@ class Artifacts:
         """The bytes and their media type.
 
         Raises:
-            UnknownName: no blob of that digest, or its file is missing or altered.
+            UnknownName: no blob of that digest, or its bytes are missing or altered.
+            StoreUnusable: it can't be known now whether they are there.
         """
-        with self._database.read() as session:
-            row = session.get(BlobRow, digest) if _DIGEST.fullmatch(digest) else None
+        row = self._row(digest) if _DIGEST.fullmatch(digest) else None
         if row is None:
             raise UnknownName(f"No stored picture or page copy {digest}.")
-        try:
-            content = self._path(digest).read_bytes()
-        except OSError as error:
-            raise UnknownName(f"The file of blob {digest} is missing.") from error
+        content = self.place.get(digest)
+        if content is None:
+            raise UnknownName(f"The file of blob {digest} is missing.")
         if hashlib.sha256(content).hexdigest() != digest:
             raise UnknownName(f"The file of blob {digest} is not what was stored.")
         return content, row.media_type
 
     def missing(self) -> list[str]:
-        """Digests whose file is missing or altered."""
+        """Digests whose bytes are missing or altered.
+
+        Raises:
+            StoreUnusable: it can't be known now.
+        """
         with self._database.read() as session:
             known = list(session.exec(select(BlobRow.digest)))
-        return [digest for digest in known if not self._holds(digest)]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return [digest for digest, held in zip(known, pool.map(self._holds, known), strict=True) if not held]
+
+    def _row(self, digest: str) -> BlobRow | None:
+        with self._database.read() as session:
+            return session.get(BlobRow, digest)
 
     def _holds(self, digest: str) -> bool:
-        path = self._path(digest)
-        return path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == digest
-
-    def _path(self, digest: str) -> Path:
-        return self.folder / digest[:2] / digest
-
-    def _write(self, path: Path, content: bytes) -> None:
-        part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with part.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())  # a row never names bytes that a power cut can take back
-            part.replace(path)
-        except OSError as error:
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
-            raise StoreUnusable(f"A picture could not be stored in {self.folder}: {error.strerror}.") from error
+        content = self.place.get(digest)
+        return content is not None and hashlib.sha256(content).hexdigest() == digest

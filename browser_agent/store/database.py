@@ -22,7 +22,7 @@ from browser_agent.scrubbing import Scrubber
 from browser_agent.store.home import Home
 from browser_agent.store.sqlite import SqliteHome
 
-SCHEMA = "0005"
+SCHEMA = "0006"
 """The newest migration; a test keeps it equal to the last file in `migrations/versions`."""
 
 BUSY_SECONDS = 30.0

@@ -235,6 +235,21 @@ def examined(address: str) -> Examined:
     return Examined(version.split()[0], commits, fsync, theirs - (began + ended) / 2)
 
 
+def pictures_of(address: str) -> str | None:
+    """Where the store in a database says that its pictures lie; None if it says nothing, or can't be asked."""
+    try:
+        home = PostgresHome(address, OPENING_SECONDS)
+    except StoreUnusable:
+        return None
+    try:
+        with home.engine.connect() as connection:
+            if not connection.dialect.has_table(connection, "place"):
+                return None
+            return connection.execute(text("SELECT address FROM place")).scalar_one_or_none()
+    finally:
+        home.engine.dispose()
+
+
 class DatabaseClock:
     """The time of a database, without asking it each time.
 

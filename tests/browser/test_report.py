@@ -20,7 +20,7 @@ from browser_agent.errors import Misuse, UnknownName
 from browser_agent.report import write_report
 from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
 from browser_agent.store import Asked, Consent, Lease, Said, Store
-from tests.store.building import NOON, HandClock, called, claim, intent, submit
+from tests.store.building import NOON, HandClock, called, claim, folder_of, intent, submit
 
 HOSTILE = "<script>document.title = 'owned'</script><img src=http://evil.example/x onerror=\"document.title='owned'\">"
 UNREAD = "the list could not be read to its end"
@@ -294,7 +294,7 @@ def test_an_answer_names_the_person(store: Store, clock: HandClock, page: Page, 
 def test_a_lost_picture_is_said_to_be_lost(store: Store, clock: HandClock, page: Page, tmp_path: Path) -> None:
     story = told(store, clock)
     before = store.journal.gestures(story.run)[0].before or ""
-    (store.artifacts.folder / before[:2] / before).unlink()
+    (folder_of(store) / before[:2] / before).unlink()
     page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
     assert f"The file of blob {before} is missing" in page.locator("article.green .absent").inner_text()
 

@@ -23,6 +23,7 @@ from alembic.migration import MigrationContext
 from browser_agent.records import GestureRow, QuestionRow, StepRow
 from browser_agent.states import GESTURE_ARROWS, GestureState, QuestionKind
 from browser_agent.store import Asked, Called, Intent, Lease, Store, migrations
+from browser_agent.store.folder import Folder
 
 REFUSED = (sqlite3.IntegrityError, psycopg.IntegrityError)
 """What a database says to a change that a trigger forbids."""
@@ -177,6 +178,13 @@ def blob(store: Store, body: bytes) -> str:
 def seconds_now(store: Store) -> str:
     """SQL for the database's own clock, in seconds since 1970."""
     return "extract(epoch FROM clock_timestamp())" if _is_postgres(store) else "(julianday('now') - 2440587.5) * 86400"
+
+
+def folder_of(store: Store) -> Path:
+    """The folder of the store's pictures."""
+    place = store.artifacts.place
+    assert isinstance(place, Folder)
+    return place.path
 
 
 def _is_postgres(store: Store | Path) -> bool:

@@ -170,25 +170,6 @@ def test_an_answer_is_a_line_that_names_the_person(store: Store, lease: Lease) -
     assert (verdict["by"], verdict["ended"]) == ("ann", "happened")
 
 
-def test_blobs_are_stored_once_and_read_back(store: Store) -> None:
-    first, again = store.artifacts.keep(b"a picture", "image/webp"), store.artifacts.keep(b"a picture", "image/webp")
-    assert first == again
-    assert store.artifacts.read(first) == (b"a picture", "image/webp")
-    assert [path.name for path in store.artifacts.folder.rglob("*") if path.is_file()] == [first]
-    assert store.artifacts.missing() == []
-
-
-def test_a_blob_that_was_altered_or_lost_is_missing_and_never_shown(store: Store) -> None:
-    altered, lost = store.artifacts.keep(b"one", "image/webp"), store.artifacts.keep(b"two", "image/webp")
-    (store.artifacts.folder / altered[:2] / altered).write_bytes(b"forged")
-    (store.artifacts.folder / lost[:2] / lost).unlink()
-    assert set(store.artifacts.missing()) == {altered, lost}
-    with pytest.raises(UnknownName, match="is not what was stored"):
-        store.artifacts.read(altered)
-    with pytest.raises(UnknownName, match="is missing"):
-        store.artifacts.read(lost)
-
-
 @pytest.mark.parametrize("digest", ["../../etc/passwd", "A" * 64, "", "a" * 64])
 def test_only_a_stored_digest_is_read(store: Store, digest: str) -> None:
     with pytest.raises(UnknownName, match="No stored picture"):

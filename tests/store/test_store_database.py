@@ -29,7 +29,17 @@ from browser_agent.errors import StoreUnusable
 from browser_agent.states import OPEN_GESTURE_STATES, GestureState
 from browser_agent.store import Lease, Store, database
 from browser_agent.store import migrations as migrations_package
-from tests.store.building import by_raw_sql, called, claim, everything, intended, migrate, only_sqlite, submit
+from tests.store.building import (
+    by_raw_sql,
+    called,
+    claim,
+    everything,
+    folder_of,
+    intended,
+    migrate,
+    only_sqlite,
+    submit,
+)
 
 
 def digest(path: Path) -> str:
@@ -274,12 +284,12 @@ def test_a_picture_that_is_too_large_for_the_disk_has_neither_row_nor_file(store
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
     assert everything(store)["blob"] == []
-    assert [path for path in store.artifacts.folder.rglob("*") if path.is_file()] == []
+    assert [path for path in folder_of(store).rglob("*") if path.is_file()] == []
 
 
 def test_a_picture_that_cannot_be_written_has_no_row(store: Store) -> None:
-    store.artifacts.folder.parent.mkdir(parents=True, exist_ok=True)
-    store.artifacts.folder.write_text("a file where the folder should be")
+    folder_of(store).parent.mkdir(parents=True, exist_ok=True)
+    folder_of(store).write_text("a file where the folder should be")
     with pytest.raises(StoreUnusable, match="A picture could not be stored"):
         store.artifacts.keep(b"a picture", "image/webp")
     assert everything(store)["blob"] == []

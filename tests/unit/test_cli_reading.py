@@ -13,7 +13,7 @@ from browser_agent.claiming import own_process
 from browser_agent.states import GestureState, QuestionKind, QuestionState
 from browser_agent.store import Store
 from tests.fix_cli import HAPPENED, Cli, Keeper, waiting
-from tests.store.building import asked, brought, claim, submit, without_triggers
+from tests.store.building import asked, brought, claim, folder_of, submit, without_triggers
 
 
 def test_a_question_is_put_in_full_and_with_the_commands_that_answer_it(cli: Cli, store: Store) -> None:
@@ -159,7 +159,7 @@ def test_the_audit_log_is_verified_and_shown(cli: Cli, store: Store) -> None:
     assert cli("audit", "verify").code == 0
     assert "verdict" in cli("audit", "show", "last").out
     assert [line["seq"] for line in cli("audit", "show", "--json").document] == list(range(1, 7))[: store.verify().size]
-    (store.artifacts.folder / kept[:2] / kept).unlink()
+    (folder_of(store) / kept[:2] / kept).unlink()
     said = cli("audit", "verify", "--json")
     assert (said.code, said.document["holds"], said.document["missing"]) == (1, False, [kept])
     without_triggers(store)

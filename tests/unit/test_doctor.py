@@ -15,6 +15,7 @@ import pytest
 from browser_agent import doctor
 from browser_agent.configuration import AS_SHIPPED
 from browser_agent.doctor import Check
+from browser_agent.store import Store
 from tests.fix_postgres import PASSWORD
 
 Mount = namedtuple("Mount", "mountpoint fstype")
@@ -133,6 +134,24 @@ def test_a_database_is_reached_and_its_clock_and_pictures_are_told(postgres_serv
     assert "s from this machine's" in found.found and PASSWORD not in found.found and "p%2F" not in found.found
     alone = doctor.check_evidence(postgres_server.url(), AS_SHIPPED)
     assert alone.well and "other machines can't see them" in alone.warning
+
+
+def test_where_a_shared_stores_pictures_lie_is_read_from_it(postgres_server, s3, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    address = postgres_server.new_database()
+    Store(address, evidence=f"s3://pictures/{tmp_path.name}").close()
+    found = doctor.check_evidence(address, AS_SHIPPED)
+    assert found.well and f"s3://pictures/{tmp_path.name}, an object written, read and deleted" in found.found
+
+
+def test_a_bucket_is_tried_and_what_hinders_it_is_told_without_the_key(s3, tmp_path, monkeypatch):
+    using = AS_SHIPPED.model_copy(update={"evidence": f"s3://pictures/{tmp_path.name}"})
+    checks = {check.what: check for check in doctor._check_store(tmp_path, using)}
+    assert set(checks) == {"SQLite", "store folder", "pictures"} and checks["pictures"].well
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s3/planted+wrong")
+    refused = doctor.check_bucket(using)
+    assert not refused.well and "SignatureDoesNotMatch" in refused.found and "AWS_ACCESS_KEY_ID" in refused.to_do
+    assert "planted" not in str(refused)
 
 
 def test_a_database_that_is_not_there_is_told():

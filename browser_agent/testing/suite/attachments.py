@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pytest
 
-from browser_agent.errors import UnknownName
+from browser_agent.errors import StoreUnusable, UnknownName
 from browser_agent.store import Store
 
 
@@ -41,7 +41,7 @@ def shots(store: Path | str, runs: Iterable[str]) -> Iterator[Shot]:
                 for when, digest in (("before", row.before), ("after", row.after)):
                     try:
                         content, media_type = opened.artifacts.read(digest or "")
-                    except UnknownName:
+                    except (UnknownName, StoreUnusable):
                         continue
                     yield Shot(f"{when} gesture {number}: {row.words}", content, media_type)
 
