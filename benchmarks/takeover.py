@@ -27,7 +27,7 @@ from browser_agent.tasks import load_task
 from browser_agent.testing.road.proxy import FaultProxy
 from browser_agent.testing.sites.books import Books
 
-TIMES = 20
+TIMES = 8
 """Invoices of a run: one of them is under way when the second keeper is there."""
 
 

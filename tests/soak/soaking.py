@@ -47,6 +47,7 @@ class Plan:
         workers: worker processes.
         concurrency: runs that each of them keeps at once.
         strikes: how many there are at most in a round.
+        for_each: how many there are for each run that comes to its end: on a slow machine fewer in the same time.
         only: the kinds of strike that are wanted; empty = all.
         calm_seconds: the mean time between two of them.
         shorter: how many times shorter than usual the leases are.
@@ -60,6 +61,7 @@ class Plan:
     workers: int = 8
     concurrency: int = 1
     strikes: int = 2000
+    for_each: float = 1.5
     only: tuple[str, ...] = ()
     calm_seconds: float = 3.0
     shorter: float = 3.0
@@ -149,9 +151,13 @@ class Round:
         more = {"answer lost": lambda: town.lay_fault(self._chance), **self._home.strikes(self._chance)}
         storm = Storm(self._chance, crew, store, stopped_seconds=stopped, more=more, only=self._plan.only)
         try:
-            while storm.struck.total() < self._plan.strikes and self._left(store, person) > self._plan.workers:
+            while (struck := storm.struck.total()) < self._plan.strikes:
+                left = self._left(store, person)
+                if left <= self._plan.workers:
+                    break
+                if struck < self._plan.for_each * (self._number - left + self._plan.workers):
+                    storm.strike()
                 time.sleep(self._chance.expovariate(1 / self._plan.calm_seconds))
-                storm.strike()
                 crew.fill()
         finally:
             storm.over()
