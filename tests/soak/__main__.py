@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -34,6 +36,7 @@ def main(
     folder: Annotated[Path | None, typer.Option(help="Kept; the same command goes on with the next round.")] = None,
 ) -> None:
     """Many short runs, kept by worker processes while all around them is struck. Then the ledgers are counted."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # nothing that was started outlasts it
     console = Console(highlight=False)
     plan = Plan(
         seed,

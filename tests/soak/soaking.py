@@ -158,6 +158,7 @@ class Round:
                 if struck < self._plan.for_each * (self._number - left + self._plan.workers):
                     storm.strike()
                 time.sleep(self._chance.expovariate(1 / self._plan.calm_seconds))
+                storm.wake()
                 crew.fill()
         finally:
             storm.over()

@@ -58,8 +58,7 @@ class Storm:
         self.struck: Counter[str] = Counter()
 
     def strike(self) -> None:
-        """Strike once; whoever has slept long enough goes on."""
-        self._wake(time.monotonic())
+        """Strike once."""
         if not self._deck:
             self._deck = self._chance.sample(list(self._strikes), len(self._strikes))
         for name in self._deck:
@@ -68,9 +67,17 @@ class Storm:
                 self.struck[name] += 1
                 return
 
+    def wake(self, until: float | None = None) -> None:
+        """Let those go on that were to be stopped until then; by default, until now."""
+        until = time.monotonic() if until is None else until
+        for at, stopped in self._asleep:
+            if at <= until:
+                self._crew.go_on(stopped)
+        self._asleep = [(at, stopped) for at, stopped in self._asleep if at > until]
+
     def over(self) -> None:
         """The storm is over: everybody goes on."""
-        self._wake(float("inf"))
+        self.wake(float("inf"))
 
     def _own(self) -> Strikes:
         return {
@@ -87,13 +94,6 @@ class Storm:
         with suppress(StoreUnusable):  # an outage is under way: nobody can be found
             return self._strikes[name]()
         return False
-
-    def _wake(self, until: float) -> None:
-        """Let those go on that were to be stopped until then."""
-        for at, stopped in self._asleep:
-            if at <= until:
-                self._crew.go_on(stopped)
-        self._asleep = [(at, stopped) for at, stopped in self._asleep if at > until]
 
     def _kill_process(self) -> bool:
         self._crew.kill_one(self._chance)
