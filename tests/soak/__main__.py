@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -51,9 +52,11 @@ def main(
         calm,
         patience_seconds=patience,
     )
-    with tempfile.TemporaryDirectory(prefix="soak-") as temporary, console.status("") as status:
-        tell = status.update if console.is_terminal else _now_and_then()
-        tally = soak(plan, folder or Path(temporary), tell)
+    kept: AbstractContextManager[Path | str] = (
+        nullcontext(folder) if folder else tempfile.TemporaryDirectory(prefix="soak-")
+    )
+    with kept as place, console.status("") as status:
+        tally = soak(plan, Path(place), status.update if console.is_terminal else _now_and_then())
     show(tally, console)
     raise typer.Exit(0 if tally.clean else 1)
 

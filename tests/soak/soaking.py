@@ -155,9 +155,9 @@ class Round:
                 left = self._left(store, person)
                 if left <= self._plan.workers:
                     break
+                time.sleep(self._chance.expovariate(1 / self._plan.calm_seconds))
                 if struck < self._plan.for_each * (self._number - left + self._plan.workers):
                     storm.strike()
-                time.sleep(self._chance.expovariate(1 / self._plan.calm_seconds))
                 storm.wake()
                 crew.fill()
         finally:

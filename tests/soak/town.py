@@ -116,9 +116,13 @@ class Town:
         for road in self._roads.values():
             road.clear()
 
+    def site(self, trade: Trade) -> FixtureSite:
+        """The trade's site."""
+        return self._sites[trade.site]
+
     def effects(self, trade: Trade) -> list[Effect]:
         """All that the site's ledger holds of that kind."""
-        return [effect for effect in self._sites[trade.site].ledger.effects if effect.kind == trade.kind]
+        return [effect for effect in self.site(trade).ledger.effects if effect.kind == trade.kind]
 
     def made(self, meant: Meant) -> Sequence[Effect]:
         """What a run has really done, by the site's ledger."""
