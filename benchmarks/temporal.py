@@ -34,6 +34,7 @@ class TakenOver:
     """Seconds from the death of the worker, and how many invoices the site has in the end; `TIMES` are meant."""
 
     heartbeat_s: float
+    plain_claimed_s: float
     plain_again_s: float
     plain_invoices: int
     claimed_s: float
@@ -52,14 +53,14 @@ def taken_over(folder: Path) -> TakenOver:
     with running(folder, *server, "--log-level", "error"):
         until(lambda: _listens(port))
         with Books() as books:
-            again, made_plainly = _plainly(folder, address, books)
+            begun, again, made_plainly = _plainly(folder, address, books)
         with Books() as books:
             claimed, looks, settled, made = _by_us(folder, address, books)
     ratio = looks / HEARTBEAT_SECONDS
-    return TakenOver(HEARTBEAT_SECONDS, again, made_plainly, claimed, looks, ratio, settled, made)
+    return TakenOver(HEARTBEAT_SECONDS, begun, again, made_plainly, claimed, looks, ratio, settled, made)
 
 
-def _plainly(folder: Path, address: str, books: Books) -> tuple[float, int]:
+def _plainly(folder: Path, address: str, books: Books) -> tuple[float, float, int]:
     async def start() -> None:
         from temporalio.client import Client
 
@@ -74,10 +75,10 @@ def _plainly(folder: Path, address: str, books: Books) -> tuple[float, int]:
         with running(folder, *worker):  # it waits for work when the other one dies
             dying.wait()
             killed, made = time.monotonic(), len(books.invoices)
-            until(lambda: len(books.invoices) > made)
-            again = time.monotonic() - killed
+            begun = until(lambda: (folder / "log").read_text().count(plain.BEGUN) == 2)
+            again = until(lambda: len(books.invoices) > made)
             until(lambda: len(books.invoices) == 2 * TIMES)
-            return again, len(books.invoices)
+            return begun - killed, again - killed, len(books.invoices)
 
 
 def _by_us(folder: Path, address: str, books: Books) -> tuple[float, float, float, int]:
