@@ -12,7 +12,7 @@ help:
 	@echo "make demo   a run is interrupted, looked at and resumed, before your eyes"
 	@echo "make test   all tests"
 	@echo "make matrix every interruption on every site by every way; goes on where it was stopped"
-	@echo "make soak   8 worker processes and a thousand runs in a storm of kills; ends with the ledger; ARGS=--help"
+	@echo "make soak   8 worker processes, 3000 runs on all sites, both databases, a storm of kills; ends with the ledgers; ARGS=--help"
 	@echo "make lint   ruff, mypy, pyright, import rules, and the documentation, strictly"
 	@echo "make docs   the documentation, at http://127.0.0.1:8000"
 	@echo "make real   the tests against real services"

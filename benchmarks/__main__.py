@@ -1,13 +1,14 @@
 """`python -m benchmarks`: what a guarded, journalled gesture costs beside a raw click on the same page.
 
 With `guard`: what the gate alone costs, without a run and its journal. Prints a small table, or one JSON document with
-`--json`. With `temporal`: a browser worker that is killed, beside a plain Temporal activity. Nothing is asserted about
-time.
+`--json`. With `temporal`: a browser worker that is killed, beside a plain Temporal activity. With `takeover`: how long
+after the death of a keeper the next one looks, on one host, on two, and under Temporal. Nothing is asserted about time.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import tempfile
@@ -23,6 +24,9 @@ from rich.table import Table
 from benchmarks.guard import Guarding, guarding
 from benchmarks.measures import guarded, raw, taken_over
 from browser_agent.testing.sites.books import Books
+
+ONCE = ("temporal", "takeover")
+"""What is done only once."""
 
 
 def measure(times: int) -> dict[str, float]:
@@ -86,38 +90,43 @@ def guard_table(found: Guarding) -> Table:
     return shown
 
 
+def measured(what: str, times: int) -> tuple[dict[str, float], Table]:
+    """What is asked for: the numbers, and the table of them."""
+    match what:
+        case "guard":
+            of_guard = guarding(times)
+            return asdict(of_guard), guard_table(of_guard)
+        case "temporal" | "takeover":
+            module = importlib.import_module(f"benchmarks.{what}")  # needs the extra
+            with tempfile.TemporaryDirectory(prefix="browser-agent-benchmarks-") as name:
+                of_deaths = module.taken_over(Path(name))
+            return asdict(of_deaths), module.table(of_deaths)
+        case _:
+            found = measure(times)
+            return found, table(found)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "what",
         nargs="?",
-        choices=["run", "guard", "temporal"],
+        choices=["run", "guard", *ONCE],
         default="run",
-        help="a whole run, the gate alone, or a death under Temporal",
+        help="a whole run, the gate alone, a death under Temporal, or deaths on one host, on two, and under Temporal",
     )
     parser.add_argument("--times", type=int, default=8, help="how often each thing is done (2 at least)")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of the table")
     asked = parser.parse_args(arguments)
-    if asked.what == "guard":
-        of_guard = guarding(max(2, asked.times))
-        found, shown = asdict(of_guard), guard_table(of_guard)
-    elif asked.what == "temporal":
-        from benchmarks import temporal  # needs the extra
-
-        with tempfile.TemporaryDirectory(prefix="browser-agent-benchmarks-") as name:
-            under_temporal = temporal.taken_over(Path(name))
-        found, shown = asdict(under_temporal), temporal.table(under_temporal)
-    else:
-        found = measure(max(2, asked.times))
-        shown = table(found)
+    found, shown = measured(asked.what, max(2, asked.times))
     if asked.json:
         print(json.dumps({name: round(value, 2) for name, value in found.items()}, indent=2))
         return
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     console = Console(highlight=False)
     console.print(shown)
-    often = "Once" if asked.what == "temporal" else f"Medians of {asked.times}"
+    often = "Once" if asked.what in ONCE else f"Medians of {asked.times}"
     console.print(f"{often}; {os.cpu_count()} cores, load {load}. Only the ratios mean something.")
 
 

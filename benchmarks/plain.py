@@ -19,11 +19,14 @@ from browser_agent.browser.chromium import find_chromium
 
 QUEUE = "plain"
 GESTURE_SECONDS = 2.0
+BEGUN = "the plain activity begins"
+"""Said each time that it does."""
 
 
 @activity.defn
 async def post_plainly(site: str, times: int) -> None:
     """Fill the form and press the button, several times."""
+    print(BEGUN, flush=True)
     beats = asyncio.create_task(_beat())
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=find_chromium())

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,8 @@ from typing import Any
 from rich.table import Table
 
 from benchmarks import plain
+from benchmarks.running import running, until
+from browser_agent.states import GestureState, RunState
 from browser_agent.store import Store
 from browser_agent.testing.sites.books import Books
 
@@ -34,8 +34,10 @@ class TakenOver:
     """Seconds from the death of the worker, and how many invoices the site has in the end; `TIMES` are meant."""
 
     heartbeat_s: float
+    plain_claimed_s: float
     plain_again_s: float
     plain_invoices: int
+    claimed_s: float
     looks_s: float
     looks_ratio: float
     settled_s: float
@@ -48,17 +50,17 @@ def taken_over(folder: Path) -> TakenOver:
         port = door.getsockname()[1]
     address = f"127.0.0.1:{port}"
     server = ["temporal", "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", str(port)]
-    with _running(folder, *server, "--log-level", "error"):
-        _until(lambda: _listens(port))
+    with running(folder, *server, "--log-level", "error"):
+        until(lambda: _listens(port))
         with Books() as books:
-            again, made_plainly = _plainly(folder, address, books)
+            begun, again, made_plainly = _plainly(folder, address, books)
         with Books() as books:
-            looks, settled, made = _by_us(folder, address, books)
+            claimed, looks, settled, made = _by_us(folder, address, books)
     ratio = looks / HEARTBEAT_SECONDS
-    return TakenOver(HEARTBEAT_SECONDS, again, made_plainly, looks, ratio, settled, made)
+    return TakenOver(HEARTBEAT_SECONDS, begun, again, made_plainly, claimed, looks, ratio, settled, made)
 
 
-def _plainly(folder: Path, address: str, books: Books) -> tuple[float, int]:
+def _plainly(folder: Path, address: str, books: Books) -> tuple[float, float, int]:
     async def start() -> None:
         from temporalio.client import Client
 
@@ -67,19 +69,19 @@ def _plainly(folder: Path, address: str, books: Books) -> tuple[float, int]:
         await client.start_workflow(plain.Plain.run, args=words, id="plain", task_queue=plain.QUEUE)
 
     worker = (sys.executable, "-m", "benchmarks.plain", address, books.url)
-    with _running(folder, *worker, "dies") as dying:
+    with running(folder, *worker, "dies") as dying:
         asyncio.run(start())
-        _until(lambda: bool(books.invoices))
-        with _running(folder, *worker):  # it waits for work when the other one dies
+        until(lambda: bool(books.invoices))
+        with running(folder, *worker):  # it waits for work when the other one dies
             dying.wait()
             killed, made = time.monotonic(), len(books.invoices)
-            _until(lambda: len(books.invoices) > made)
-            again = time.monotonic() - killed
-            _until(lambda: len(books.invoices) == 2 * TIMES)
-            return again, len(books.invoices)
+            begun = until(lambda: (folder / "log").read_text().count(plain.BEGUN) == 2)
+            again = until(lambda: len(books.invoices) > made)
+            until(lambda: len(books.invoices) == 2 * TIMES)
+            return begun - killed, again - killed, len(books.invoices)
 
 
-def _by_us(folder: Path, address: str, books: Books) -> tuple[float, float, int]:
+def _by_us(folder: Path, address: str, books: Books) -> tuple[float, float, float, int]:
     os.environ |= {
         "BROWSER_AGENT_STORE": str(folder / "runs.db"),
         "BROWSER_AGENT_TEMPORAL_ADDRESS": address,
@@ -88,21 +90,21 @@ def _by_us(folder: Path, address: str, books: Books) -> tuple[float, float, int]
     ours = (sys.executable, "-m", "browser_agent", "temporal")
     dies = ("--kill-at", f"answered:{TIMES}@keeper")
     with (
-        _running(folder, *ours, "workflows"),
+        running(folder, *ours, "workflows"),
         Store(folder / "runs.db") as store,
-        _running(folder, *ours, "worker", *dies) as dying,
+        running(folder, *ours, "worker", *dies) as dying,
     ):
         submit = [*ours, "submit", TASK, f"times={TIMES}", "--key", "ours", "--site", f"books={books.url}"]
         subprocess.run(submit, check=True, stdout=subprocess.DEVNULL)
-        _until(lambda: bool(books.invoices))
-        with _running(folder, *ours, "worker"):
+        until(lambda: bool(books.invoices))
+        with running(folder, *ours, "worker"):
             dying.wait()
             killed, run = time.monotonic(), store.leases.runs()[0].id
             last = store.journal.gestures(run)[-1].id
-            _until(lambda: bool(store.journal.observations(last)))
-            looks = time.monotonic() - killed
-            _until(lambda: str(store.leases.run(run).state) == "finished")
-            return looks, time.monotonic() - killed, len(books.invoices)
+            claimed = until(lambda: store.leases.run(run).attempt == 2)
+            looks = until(lambda: store.journal.gesture(last).state is not GestureState.DISPATCHING)
+            settled = until(lambda: store.leases.run(run).state is RunState.FINISHED)
+            return claimed - killed, looks - killed, settled - killed, len(books.invoices)
 
 
 def table(found: TakenOver) -> Table:
@@ -112,33 +114,12 @@ def table(found: TakenOver) -> Table:
     shown.add_row(
         "until it goes on, in heartbeat time-outs",
         f"{found.plain_again_s / found.heartbeat_s:.1f} (posts again)",
-        f"{found.looks_ratio:.1f} (has looked)",
+        f"{found.looks_ratio:.1f} (looks)",
     )
     return shown
-
-
-@contextmanager
-def _running(folder: Path, *command: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A process, ended afterwards with all that it started."""
-    with (folder / "log").open("ab") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
-    try:
-        yield process
-    finally:
-        process.terminate()  # a killed keeper could leave a browser whose worker has left already
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(30)
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
 
 
 def _listens(port: int) -> bool:
     with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
         return True
     return False
-
-
-def _until(found: Callable[[], bool]) -> None:
-    while not found():
-        time.sleep(0.05)

@@ -45,6 +45,14 @@ class Duty:
     until_idle: bool = False
 
 
+def shun_seconds(error: BaseException) -> float:
+    """How long a run whose keeping has ended with that error is left to others.
+
+    A store that was away is away for all: whoever reaches it first goes on.
+    """
+    return 0.0 if isinstance(error, StoreUnusable) else SHUN_SECONDS
+
+
 class Crew:
     """The runs that this process keeps.
 
@@ -169,7 +177,7 @@ class Crew:
         elif isinstance(error, InOtherHands | NotAllowed):  # somebody was faster: normal
             self._taken -= 1
         else:
-            self._shunned[offer.run] = time.monotonic() + SHUN_SECONDS
+            self._shunned[offer.run] = time.monotonic() + shun_seconds(error)
             self._say("trouble", f"Run {offer.run} can't be kept here now: {error}", offer.run)
             if not isinstance(error, Misuse):
                 logs.LOGGER.error("run %s was let go", offer.run, exc_info=error)

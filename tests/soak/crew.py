@@ -32,6 +32,7 @@ class Crew:
     def __init__(self, store: str, folder: Path, size: int, concurrency: int, shorter: float) -> None:
         self._command = [sys.executable, "-m", "tests.soak.worker", store, str(concurrency), str(shorter)]
         self._folder, self._size, self._born = folder, size, 0
+        self._environment = {**os.environ, "XDG_DATA_HOME": str(folder / "data")}  # for what lies beside a database
         self.members: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Self:
@@ -47,7 +48,9 @@ class Crew:
         while len(self.members) < self._size:
             self._born += 1
             with (self._folder / f"worker-{self._born}.log").open("wb") as log:
-                started = subprocess.Popen(self._command, stdout=log, stderr=log, start_new_session=True)
+                started = subprocess.Popen(
+                    self._command, stdout=log, stderr=log, start_new_session=True, env=self._environment
+                )
             self.members.append(started)
 
     def kill_one(self, chance: Random) -> None:

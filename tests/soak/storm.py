@@ -1,32 +1,31 @@
 """The storm of a soak: what is struck, and when, drawn from a seed.
 
-Must not know: what the runs do. May never happen: a strike is counted that struck nobody.
+Each kind of strike comes once before any comes again. Must not know: what the runs do. May never happen: a strike is
+counted that struck nobody.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from random import Random
+from subprocess import Popen
 
 from pydantic import TypeAdapter
 
 from browser_agent.browser.chromium import Chromium
+from browser_agent.errors import StoreUnusable
 from browser_agent.processes import ProcessId
 from browser_agent.records import AttemptRow
 from browser_agent.states import RunState, Victim
 from browser_agent.store import Store
 from browser_agent.striking import strike
-from browser_agent.testing.road.proxy import FaultProxy
 from tests.soak.crew import Crew
 
 _PROCESS = TypeAdapter(ProcessId)
-ROAD_FAULTS = (
-    *("drop_after_commit", "drop_before_commit", "cut_after_head", "hang"),
-    *("gateway_502_after_commit", "gateway_502_before_commit"),
-)
-COMMIT = "POST /invoices"
+Strikes = Mapping[str, Callable[[], bool]]
 
 
 class Storm:
@@ -36,9 +35,9 @@ class Storm:
         chance: where every choice comes from.
         crew: the worker processes.
         store: where the runs are, to find the processes of their attempts.
-        road: the road to the site.
         stopped_seconds: how long a stopped worker process may be stopped: a little, or far beyond its lease.
-        more: further strikes, by name (a restart of the database, say).
+        more: further strikes, by name; each says whether it has struck.
+        only: the names of those that are wanted; empty = all.
     """
 
     def __init__(
@@ -46,20 +45,42 @@ class Storm:
         chance: Random,
         crew: Crew,
         store: Store,
-        road: FaultProxy,
         *,
         stopped_seconds: tuple[float, ...],
-        more: dict[str, Callable[[], None]] | None = None,
+        more: Strikes,
+        only: Collection[str] = (),
     ) -> None:
-        self._chance, self._crew, self._store, self._road = chance, crew, store, road
-        self._stopped_seconds, self._more = stopped_seconds, more or {}
-        self._asleep: list[tuple[float, object]] = []
+        self._chance, self._crew, self._store, self._stopped_seconds = chance, crew, store, stopped_seconds
+        strikes = {**self._own(), **more}
+        self._strikes = {name: act for name, act in strikes.items() if not only or name in only}
+        self._deck: list[str] = []
+        self._asleep: list[tuple[float, Popen[bytes]]] = []
         self.struck: Counter[str] = Counter()
 
     def strike(self) -> None:
-        """Strike once; whoever has slept long enough goes on."""
-        self.wake(time.monotonic())
-        strikes: dict[str, Callable[[], bool]] = {
+        """Strike once."""
+        if not self._deck:
+            self._deck = self._chance.sample(list(self._strikes), len(self._strikes))
+        for name in self._deck:
+            if self._hits(name):
+                self._deck.remove(name)
+                self.struck[name] += 1
+                return
+
+    def wake(self, until: float | None = None) -> None:
+        """Let those go on that were to be stopped until then; by default, until now."""
+        until = time.monotonic() if until is None else until
+        for at, stopped in self._asleep:
+            if at <= until:
+                self._crew.go_on(stopped)
+        self._asleep = [(at, stopped) for at, stopped in self._asleep if at > until]
+
+    def over(self) -> None:
+        """The storm is over: everybody goes on."""
+        self.wake(float("inf"))
+
+    def _own(self) -> Strikes:
+        return {
             "worker process killed": self._kill_process,
             "worker process stopped": self._stop_process,
             "child killed": lambda: self._strike_attempt(Victim.WORKER),
@@ -67,24 +88,12 @@ class Storm:
             "driver killed": lambda: self._strike_attempt(Victim.DRIVER),
             "Chromium killed": lambda: self._strike_attempt(Victim.BROWSER),
             "tabs crashed": lambda: self._strike_attempt(Victim.TABS),
-            "answer lost": self._lay_fault,
-            **{name: lambda act=act: act() or True for name, act in self._more.items()},  # type: ignore[misc]
         }
-        name = self._chance.choice(list(strikes))
-        if strikes[name]():
-            self.struck[name] += 1
 
-    def wake(self, until: float) -> None:
-        """Let those go on that were to be stopped until then."""
-        for at, stopped in self._asleep:
-            if at <= until:
-                self._crew.go_on(stopped)  # type: ignore[arg-type]
-        self._asleep = [(at, stopped) for at, stopped in self._asleep if at > until]
-
-    def over(self) -> None:
-        """The storm is over: everybody goes on, and the road is whole."""
-        self.wake(float("inf"))
-        self._road.clear()
+    def _hits(self, name: str) -> bool:
+        with suppress(StoreUnusable):  # an outage is under way: nobody can be found
+            return self._strikes[name]()
+        return False
 
     def _kill_process(self) -> bool:
         self._crew.kill_one(self._chance)
@@ -110,12 +119,6 @@ class Storm:
     def _running(self) -> list[AttemptRow]:
         running = [run for run in self._store.leases.runs() if run.state is RunState.RUNNING]
         return [self._store.leases.attempts(run.id)[-1] for run in running]
-
-    def _lay_fault(self) -> bool:
-        """The next commit meets it; what is laid and not met yet is taken away first."""
-        self._road.clear()
-        self._road.fault(self._chance.choice(ROAD_FAULTS), COMMIT)
-        return True
 
 
 def _process(stored: str | None) -> ProcessId | None:

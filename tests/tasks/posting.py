@@ -106,9 +106,9 @@ def post_slowly(page: Page, reference: str) -> Gesture[Posted]:
 
 
 @step(site=mail, again=3)
-def send(page: Page, subject: str) -> Gesture[None]:
+def send(page: Page, subject: str, by: str = "form") -> Gesture[None]:
     """Send a mail."""
-    page.goto(mail / "compose")
+    page.goto(mail / f"compose{'?by=fetch' if by == 'fetch' else ''}")
     page.get_by_label("To").fill("accounts@contoso.example")
     page.get_by_label("Subject").fill(subject)
     page.get_by_label("Message").fill("Please find the invoice.")
@@ -132,7 +132,7 @@ def post_one(run: Run, reference: str, by: str = "form") -> str:
 @task(sites=[mail])
 def send_one(run: Run, reference: str, by: str = "form") -> str:
     """Send one mail."""
-    run.step(send(reference))
+    run.step(send(reference, by))
     return "sent"
 
 
