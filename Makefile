@@ -34,7 +34,7 @@ demo: setup
 	$(VENV)/bin/browser-agent demo
 
 test: setup
-	$(PY) -m pytest -n auto --dist worksteal $(DECISIONS) $(ARGS)
+	$(PY) -m pytest -n auto --dist worksteal --durations=60 $(DECISIONS) $(ARGS)
 
 matrix: setup
 	BROWSER_AGENT_MATRIX=$(CURDIR)/.matrix $(PY) -m pytest -m matrix -n auto -q $(ARGS)
