@@ -16,4 +16,4 @@ settings.load_profile("untimed")
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Half as many processes again as there are cores: a test that kills something waits for a third of its time."""
-    return (os.cpu_count() or 1) * 3 // 2 or 1
+    return (os.cpu_count() or 1) * 3 // 2
