@@ -128,6 +128,11 @@ def _given_on(previous: AttemptRow, engine: Engine) -> bool:
     return True
 
 
+def under_engine(stored: str) -> bool:
+    """Whether an engine stood above the keeper that was stored: it says who goes on, and when a person is asked."""
+    return "engine" in json.loads(stored)
+
+
 def own_process(engine: Engine = NOBODY) -> str:
     """This process as a keeper is stored, with the engine that stands above it."""
     own: dict[str, Any] = _PROCESS.dump_python(processes.own_id())

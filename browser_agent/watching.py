@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from browser_agent import logs
 from browser_agent.announcing import Announcer
-from browser_agent.claiming import lives, near, own_process
+from browser_agent.claiming import lives, near, own_process, under_engine
 from browser_agent.errors import NotAllowed, StoreUnusable, Superseded
 from browser_agent.giving_up import ask_a_person, used_up
 from browser_agent.keeping import OPEN_TASK, Event, Options, Tell
@@ -105,7 +105,7 @@ class Watch:
 
     def _tell_if_nobody_goes_on(self, run: RunRow, attempt: AttemptRow, leave_seconds: float) -> None:
         """Put a question where no worker may go on: it isn't for workers, or its attempts are used up."""
-        if run.task_file == OPEN_TASK:
+        if run.task_file == OPEN_TASK or under_engine(attempt.keeper):
             return
         spent = used_up(run, self._options)
         said = attempt.ended is not None  # of one that only lost its lease nobody knows whether it goes on

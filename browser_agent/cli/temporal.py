@@ -23,6 +23,7 @@ from browser_agent.settings import Settings
 from browser_agent.starting import submit as write_down
 from browser_agent.states import RunState
 from browser_agent.tasks import load_task, parse_arguments
+from browser_agent.watching import Watch
 
 if TYPE_CHECKING:
     from browser_agent.engines.temporal import Place
@@ -55,6 +56,7 @@ def worker(
     """Be a browser worker: keep runs on this machine that Temporal hands out. It MAKES their changes, until Ctrl-C.
 
     Each run begins by looking at what is open. If this process dies or is silent, Temporal gives its runs to another.
+    It also attests which attempts of this machine are dead, so that others may rely on it.
 
     Example:  browser-agent temporal worker --browsers 2
     """
@@ -75,7 +77,8 @@ def worker(
         keeping = Browsers(client, desk.store, options, at_once=browsers, submit=submit_wanted, tell=desk.screen.tell)
         await door.serve(keeping.worker(using.temporal_queue))
 
-    asyncio.run(serve())
+    with Watch(desk.store, options, desk.screen.tell).going():
+        asyncio.run(serve())
     return Exit.FINISHED
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import or_
+from sqlalchemy import ColumnElement, and_, func, or_
+from sqlalchemy.orm import aliased
 from sqlmodel import col, select
 
 from browser_agent.clock import Clock
@@ -29,13 +30,14 @@ class Deaths:
         self._database, self._clock, self._host = database, clock, host
 
     def unattested(self) -> list[tuple[RunRow, AttemptRow]]:
-        """The last attempts of runs, made on this host, of which nobody has said yet that all of them is dead.
+        """The last attempts that were made of runs on this host, of which nobody has said yet that all of them is dead.
 
-        Those of runs that have ended, too: a keeper may have been killed before it had ended the browser.
+        Another host may have gone on since then, and waits for that word to prove an absence. Those of runs that have
+        ended, too: a keeper may have been killed before it had ended the browser.
         """
         left = or_(col(AttemptRow.ended).is_(None), col(AttemptRow.browser).is_not(None))
         matters = or_(col(RunRow.state).in_(_OPEN), left)
-        asked = select(RunRow, AttemptRow).join(AttemptRow, is_last()).where(matters, AttemptRow.host == self._host)
+        asked = select(RunRow, AttemptRow).join(AttemptRow, self._is_last_here()).where(matters)
         with self._database.read() as session:
             return [(run, row) for run, row in session.exec(asked.where(col(AttemptRow.attested).is_(None)))]
 
@@ -47,16 +49,24 @@ class Deaths:
             return [(run, row) for run, row in session.exec(asked)]
 
     def bury(self, run: str, number: int, how: str) -> bool:
-        """Write down that an attempt has ended, if it is still the run's last one; whether it has, and still is."""
+        """Write down that an attempt has ended, if it is still the last on this host; whether it has, and still is."""
         with self._database.write() as session:
-            if session.get_one(RunRow, run).attempt != number:
+            asked = select(AttemptRow).join(RunRow, self._is_last_here()).where(AttemptRow.run_id == run)
+            row = session.exec(asked).one_or_none()
+            if row is None or row.number != number:
                 return False
-            row = session.get_one(AttemptRow, (run, number))
             if row.ended is None:
                 row.ended, row.how = self._clock.now(), how
                 session.add(row)
                 audit.append(session, self._clock, "attempt_ended", run, attempt=number, how=how)
             return True
+
+    def _is_last_here(self) -> ColumnElement[bool]:
+        """Joins the last attempt of a run on this host to it."""
+        later = aliased(AttemptRow)
+        of_run = and_(col(later.run_id) == RunRow.id, col(later.host) == self._host)
+        newest = select(func.max(later.number)).where(of_run).scalar_subquery()
+        return and_(col(AttemptRow.run_id) == RunRow.id, col(AttemptRow.number) == newest)
 
     def attest(self, run: str, numbers: Iterable[int], by: str) -> None:
         """Write down that worker, driver and browser of these attempts of this host were seen dead by now, each once.

@@ -122,6 +122,22 @@ def test_a_worker_on_another_host_goes_on_at_once_and_can_prove_no_absence(engin
     assert engine.world.invoices("S-1") == ["INV-1"]
 
 
+def test_what_a_dead_host_left_open_is_proven_absent_once_a_worker_of_that_host_has_attested_it(engine: Engine) -> None:
+    if subprocess.run(["unshare", "--uts", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no other host name can be had here")
+    struck = engine.browsers("--kill-at", "dispatching:1@keeper", host="elsewhere")
+    run = engine.submit("post_one", "reference=S-1", key="attested").id
+    struck.wait(180)
+    engine.browsers()
+    engine.until_state("attested", "waiting")
+    assert engine.world.invoices("S-1") == []
+    engine.browsers(host="elsewhere")
+    until(lambda: engine.world.store.leases.attempts(run)[0].attested is not None, "its death is attested")
+    engine.cli("resume", run)
+    assert engine.result("attested").state == "finished"
+    assert engine.world.invoices("S-1") == ["INV-1"]
+
+
 def test_a_question_is_answered_through_the_workflow_and_costs_no_browser_meanwhile(engine: Engine) -> None:
     question = _asked(engine, "asked")
     until(lambda: _browsers_dead(engine, "asked"), "its browser was ended")

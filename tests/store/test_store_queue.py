@@ -258,6 +258,17 @@ def test_the_watcher_leaves_an_attempt_that_was_followed_by_another(store: Store
     assert (glance(store), store.leases.attempts(run)[0].ended) == ([], None)
 
 
+def test_a_death_here_is_attested_although_another_host_has_gone_on(store: Store) -> None:
+    run = queued(store)
+    taken(store, run)
+    with Store(store.address, store.clock, host="elsewhere") as there:
+        taken(there, run)
+    assert glance(store) == ["attested"]
+    first, second = store.leases.attempts(run)
+    assert first.attested is not None and second.attested is None
+    assert store.leases.run(run).state is RunState.RUNNING
+
+
 # a lease that has run out
 
 
