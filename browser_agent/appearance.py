@@ -1,4 +1,5 @@
-"""How our browser appears to a site: its language, time zone, window and proxy, as plain data and what follows from it.
+"""How our browser appears to a site: its language, time zone, window, proxy and certificate, as plain data and what
+follows from it.
 
 Playwright attaches to the DEFAULT context of a Chromium of our own, whose options it can't choose; so each wish is met
 where it reaches every page from its first request on: the command line, the environment, the profile's preferences.

@@ -55,12 +55,12 @@ class Downloads:
         self._pending.clear()
 
     def _let_events_go_on(self) -> bool:
-        page = next((page for page in self._context.pages if not page.is_closed()), None)
-        if page is None:  # so is the browser
-            return False
-        with suppress(Error):  # it has been closed meanwhile; there may be others
-            page.wait_for_timeout(_GLANCE_SECONDS * 1000)
-        return True
+        """For a moment; False if no page is left that can: so is the browser, or all of it has crashed."""
+        for page in self._context.pages:
+            with suppress(Error):
+                page.wait_for_timeout(_GLANCE_SECONDS * 1000)
+                return True
+        return False
 
     def _opened(self, page: Page) -> None:
         page.on("download", self._came)
