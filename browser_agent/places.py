@@ -59,7 +59,7 @@ def is_over(place: str, *, own: str | None = None) -> bool:
 
 
 def _counts(place: str) -> str:
-    """Boot and namespace: who counts the processes there. A container that shares its machine's may call it otherwise."""
+    """Boot and namespace: who counts the processes. A container that shares them may name the machine otherwise."""
     return place.partition("/")[2]
 
 
