@@ -44,7 +44,7 @@ def sees(place: str, *, own: str | None = None) -> bool:
         own: the place that looks; None = this process's.
     """
     here = own_place() if own is None else own
-    return UNNAMED in {place, here} or place == here or is_over(place, own=here)
+    return UNNAMED in {place, here} or _counts(place) == _counts(here) or is_over(place, own=here)
 
 
 def is_over(place: str, *, own: str | None = None) -> bool:
@@ -56,6 +56,11 @@ def is_over(place: str, *, own: str | None = None) -> bool:
     (machine, boot, namespace), (own_machine, own_boot, own_namespace) = place.split("/"), here.split("/")
     same_machine = machine == own_machine != "" and namespace == own_namespace == _FIRST_NAMESPACE
     return same_machine and boot != own_boot
+
+
+def _counts(place: str) -> str:
+    """Boot and namespace: who counts the processes. A container that shares them may name the machine otherwise."""
+    return place.partition("/")[2]
 
 
 def _machine() -> str:

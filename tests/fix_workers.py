@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +92,16 @@ class Workers:
         while (found := processes.identify(process.pid)) is None or not processes.stopped(found):
             assert time.monotonic() < deadline and found is not None, "it is not stopped"
             time.sleep(0.1)
+
+    def store_is_held(self) -> bool:
+        """Whether somebody has the store's file to itself, as a stopped process may."""
+        with closing(sqlite3.connect(self.world.store.address, timeout=2.0, isolation_level=None)) as connection:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("ROLLBACK")
+            except sqlite3.OperationalError:
+                return True
+        return False
 
     def until_state(self, run: str, *states: RunState) -> RunRow:
         """Wait until the run stands so."""

@@ -48,11 +48,9 @@ class Home:
 
     # the runs
 
-    def submit(self, task: str = "post_one", *, attempts: int = 20, **arguments: Any) -> str:
+    def submit(self, task: str = "post_one", file: str = "posting.py", *, attempts: int = 20, **arguments: Any) -> str:
         """Write a run down, and have it handed out; its id."""
-        return submit(
-            self.world.store, self.world.bound(task, "posting.py"), arguments, queue=ForWorkers(attempts=attempts)
-        ).id
+        return submit(self.world.store, self.world.bound(task, file), arguments, queue=ForWorkers(attempts=attempts)).id
 
     def row(self, run: str) -> RunRow:
         return self.world.store.leases.run(run)
@@ -186,9 +184,9 @@ class TemporalHome(PostgresHome):
         super().__init__(world, database)
         self._engine = engine
 
-    def submit(self, task: str = "post_one", *, attempts: int = 20, **arguments: Any) -> str:
+    def submit(self, task: str = "post_one", file: str = "posting.py", *, attempts: int = 20, **arguments: Any) -> str:
         limits = Limits(heartbeat_seconds=4.0, attempts=attempts, look_seconds=1.0, look_most_seconds=2.0)
-        return self._engine.start(task, f"{self._engine.queue} {arguments}", limits, **arguments).id
+        return self._engine.start(task, f"{self._engine.queue} {arguments}", limits, file, **arguments).id
 
     def restart(self) -> None:
         self._engine.server.end()

@@ -135,16 +135,15 @@ def test_a_store_that_is_locked_for_8_seconds_is_waited_for(home: Home) -> None:
 def test_a_living_run_is_not_adopted_by_a_worker_that_starts_whatever_its_clock(
     home: Home, request: pytest.FixtureRequest
 ) -> None:
-    go_on = threading.Event()
-    home.world.to_books.when("committed", once(lambda: go_on.wait(DEADLINE_SECONDS)))
+    go_on = home.world.folder / "go on"
     home.worker(0, **_clock(home, request, -10))
-    run = home.submit(reference="R-1")
-    home.world.to_books.wait_for("committed", DEADLINE_SECONDS, FIRST_POST)
+    run = home.submit("wait_then_post", "waiting.py", reference="R-1", go_on=go_on)
+    home.world.to_books.wait_for("came", DEADLINE_SECONDS, "GET /invoices")
     home.worker(1, **_clock(home, request, +10))
     other = home.submit(reference="R-2")
     home.until_finished(other, "R-2")  # it has looked at all that there is, and has begun to work
     assert home.row(run).state is RunState.RUNNING
-    go_on.set()
+    go_on.touch()
     home.until_finished(run)
     assert [home.row(each).attempt for each in (run, other)] == [1, 1], home.log()
     assert (home.world.invoices("R-1"), home.world.invoices("R-2")) == (["INV-1"], ["INV-2"])

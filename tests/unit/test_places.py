@@ -16,6 +16,7 @@ FIRST, OTHER = "4026531836", "4026532178"
     ("place", "own", "seen", "over"),
     [
         (f"m/boot/{OTHER}", f"m/boot/{OTHER}", True, False),
+        (f"n/boot/{FIRST}", f"m/boot/{FIRST}", True, False),  # a container that counts as its machine does
         (f"m/boot/{OTHER}", f"m/boot/{FIRST}", False, False),  # a container, seen from its machine
         (f"m/boot/{FIRST}", f"m/boot/{OTHER}", False, False),
         (f"m/boot/{OTHER}", f"m/boot/{int(OTHER) + 1}", False, False),
