@@ -4,6 +4,7 @@
 #   docker run --rm -v runs:/data -v "$PWD":/work browser-agent run invoices.py day=2026-11-30
 #
 # The store lies in the volume /data, which must be a local disk of one machine. The folder with the tasks is /work.
+# Several machines: docs/compose.yaml.
 
 FROM python:3.11-slim-bookworm
 
@@ -24,7 +25,9 @@ WORKDIR /opt/browser-agent
 COPY pyproject.toml LICENSE ./
 COPY browser_agent browser_agent
 COPY observers observers
-RUN pip install --no-cache-dir .
+# What else it is to know, such as "[postgres,s3,temporal]": docker build --build-arg EXTRAS=...
+ARG EXTRAS=""
+RUN pip install --no-cache-dir ".${EXTRAS}"
 
 # Nobody needs root here; the folders are made before the volume is, so that it belongs to the right user.
 RUN useradd --create-home --uid 10001 agent \

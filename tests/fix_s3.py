@@ -77,6 +77,10 @@ class Server:
         self._process.kill()
         self._process.wait(30)
 
+    def lives(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
     def stop(self) -> None:
         """It takes connections, and answers nothing."""
         self._process.send_signal(signal.SIGSTOP)
@@ -106,9 +110,12 @@ def s3_server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def s3(s3_server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+def s3(s3_server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """The server, with what is needed to reach it in the environment."""
     for name, value in s3_server.environment.items():
         monkeypatch.setenv(name, value)
     s3_server.until_it_answers()
-    return s3_server
+    yield s3_server
+    s3_server.go_on()
+    if not s3_server.lives():
+        s3_server.start()

@@ -15,6 +15,7 @@ from playwright.sync_api import Dialog, Page, Playwright
 
 from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.browser.evidence import NoPicture, Picture, Veil, capture
+from browser_agent.errors import StoreUnusable
 from browser_agent.secret import Secret
 
 CONTROLS = {
@@ -301,6 +302,15 @@ def test_a_full_disk_costs_the_picture(page):
 
     page.goto(EMPTY)
     assert capture(page, 5, keep) == NoPicture("OSError: No space left on device")
+
+
+def test_a_picture_that_the_store_cannot_keep_is_told_from_one_that_could_not_be_taken(page):
+    def keep(content: bytes) -> str:
+        raise StoreUnusable("A picture could not be stored in s3://pictures: it can't be reached.")
+
+    page.goto(EMPTY)
+    unkept = NoPicture("A picture could not be stored in s3://pictures: it can't be reached.", unkept=True)
+    assert capture(page, 5, keep) == unkept
 
 
 @pytest.fixture
