@@ -60,5 +60,5 @@ def stopped(chromium: Chromium, seconds: float) -> Iterator[None]:
 
 
 def test_a_new_browser_is_waited_for_longer_than_one_that_may_have_a_hanging_page(chromium: Chromium) -> None:
-    with stopped(chromium, ATTACH_SECONDS + 1.0):
+    with stopped(chromium, 2 * ATTACH_SECONDS):
         assert attached(chromium, NEW_SECONDS)
