@@ -26,6 +26,9 @@ from observers.session import SESSION_STORAGE, storage_state, without_undeclared
 T = TypeVar("T")
 
 ATTACH_SECONDS = 6.0
+"""How long it may take to attach to a browser that was in use: one that takes longer has a page that hangs."""
+NEW_SECONDS = 25.0
+"""The same for a new browser, in which nothing hangs: if it takes long, so does everything on this machine."""
 STATE_SECONDS = 3.0
 DRIVER_SECONDS = 5.0
 DISARM_SECONDS = 3.0
@@ -73,7 +76,8 @@ class HeldBrowser:
         try:
             how: dict[str, Any] = {"extra": arguments, "appearance": appearance, "executable": executable}
             chromium = await asyncio.to_thread(Chromium.start, profile, headless=not headed, **how)
-            held = await cls.attach(playwright, chromium, release=release, reach=reach, log=log, appearance=appearance)
+            keeper: dict[str, Any] = {"release": release, "reach": reach, "log": log, "appearance": appearance}
+            held = await cls.attach(playwright, chromium, **keeper, seconds=NEW_SECONDS)
             if held is None:
                 await asyncio.to_thread(chromium.end)
                 raise ChromiumSilent("The new Chromium started, but nothing could attach to it.")
@@ -101,16 +105,17 @@ class HeldBrowser:
         reach: Reach,
         log: NetworkLog | None = None,
         appearance: Appearance = AS_IT_IS,
+        seconds: float = ATTACH_SECONDS,
     ) -> HeldBrowser | None:
-        """The keeper's own connection to a living Chromium; None if it cannot be attached to.
+        """The keeper's own connection to a living Chromium; None if it cannot be attached to in that time.
 
         `log` has been read from Chromium's start on; of a Chromium that another keeper has started there is none.
         """
         try:
-            browser = await playwright.chromium.connect_over_cdp(chromium.endpoint, timeout=ATTACH_SECONDS * 1000)
+            browser = await playwright.chromium.connect_over_cdp(chromium.endpoint, timeout=seconds * 1000)
             context = browser.contexts[0]
             helper = await _helper_page(context)
-            pause = await asyncio.wait_for(_laid(browser, context, helper), ATTACH_SECONDS)
+            pause = await asyncio.wait_for(_laid(browser, context, helper), seconds)
             await appear(context, appearance)
         except (Error, IndexError, TimeoutError):
             return None
