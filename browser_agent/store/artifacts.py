@@ -45,7 +45,7 @@ class Artifacts:
             StoreUnusable: the bytes could not be written; no row was made.
         """
         digest = hashlib.sha256(content).hexdigest()
-        if not (self._row(digest) and self.place.holds(digest)):
+        if not self.place.holds(digest):
             self.place.put(digest, content)
         with self._database.write() as session:
             if address_of(session) != self._address:

@@ -64,10 +64,10 @@ class Bucket:
         )
 
     def holds(self, digest: str) -> bool:
-        """Whether there is an object of that name."""
+        """Whether there is an object of that name, so that it need not be stored."""
         return (
             self._asked(
-                "It could not be seen whether a picture is in",
+                "A picture could not be stored in",
                 lambda: _unless_missing(lambda: self._objects.head(_key(digest))),
             )
             is not None
