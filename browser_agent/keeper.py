@@ -191,7 +191,8 @@ class _Keeper:
         if self._stopping.is_set():
             await self._say_to_worker({"stop": True})
         memory = self._options.memory_mb
-        overseer = Overseer(worker.process or _NOBODY, lambda: self._holding.chromium, self._say, memory)
+        held = self._holding
+        overseer = Overseer(worker.process or _NOBODY, lambda: held.chromium, self._say, memory, held.lost)
         watch = asyncio.create_task(overseer.oversee(reader))
         try:
             await self._serve(reader)
