@@ -80,6 +80,10 @@ class Holding:
         """The browser that is held at the moment."""
         return self._held.chromium if self._held is not None else None
 
+    def lost(self) -> bool:
+        """Whether it has died without having been ended by us."""
+        return self._held is not None and not self._held.ended and not self._held.chromium.alive()
+
     async def dismiss_dialogs(self) -> None:
         """Dismiss what a dead worker left open."""
         if self._held is not None and self._held.chromium.alive():

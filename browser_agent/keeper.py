@@ -195,8 +195,8 @@ class _Keeper:
         if self._stopping.is_set():
             await self._say_to_worker({"stop": True})
         limits = (self._options.memory_mb, self._options.step_seconds)
-        overseer = Overseer(worker.process or _NOBODY, lambda: self._holding.chromium, self._say, *limits)
-        self._overseer = overseer
+        held, process = self._holding, worker.process or _NOBODY
+        self._overseer = overseer = Overseer(process, lambda: held.chromium, self._say, *limits, held.lost)
         watch = asyncio.create_task(overseer.oversee(reader))
         try:
             await self._serve(reader)

@@ -1,5 +1,5 @@
-"""A keeper's eye on its worker: dead though something else holds its line, stopped or at one step for too long, or too
-large.
+"""A keeper's eye on its worker: dead though something else holds its line, stopped or too long at one step, too large, or
+waiting for a browser that is dead.
 
 Ends only the worker and the browser that it was given. What may never happen: the worker's death is told before what
 it has said last was read.
@@ -19,6 +19,9 @@ from browser_agent.processes import ProcessId
 WATCH_SECONDS = 0.5
 STOPPED_SECONDS = 5.0
 """How long a worker may be stopped (SIGSTOP) before it is ended and followed by another."""
+LOST_SECONDS = 60.0
+"""How long a browser may be dead, and not by our hand, before the worker is ended: mostly Playwright tells it at once,
+but a call was seen to wait for ever (measured)."""
 WEIGH_SECONDS = 2.0
 """How often its memory is looked at, where that is limited."""
 
@@ -31,6 +34,8 @@ class Overseer:
         worker: the worker.
         browser: the browser that is held for it at the moment.
         say: tells the person who watches.
+        lost: whether that browser has died without having been ended.
+        lost_seconds: how long it may be so.
         memory_mb: how much both may use together; None = any.
         step_seconds: how long it may be at a step; None = for ever.
 
@@ -44,11 +49,14 @@ class Overseer:
     say: Callable[[str, str], None]
     memory_mb: float | None = None
     step_seconds: float | None = None
+    lost: Callable[[], bool] = lambda: False
+    lost_seconds: float = LOST_SECONDS
     because: str = field(default="", init=False)
     late: str = field(default="", init=False)
     _at: tuple[str, float] = field(default=("", 0.0), init=False)
     _seen_late: tuple[str, float] | None = field(default=None, init=False)
     _stopped_since: float | None = field(default=None, init=False)
+    _lost_since: float | None = field(default=None, init=False)
     _weighed: float = field(default=0.0, init=False)
 
     def at(self, step: str, seconds: float) -> None:
@@ -65,6 +73,7 @@ class Overseer:
                 return
             await self._see_stopped()
             await self._see_late()
+            await self._see_lost()
             await self._weigh()
 
     async def _see_stopped(self) -> None:
@@ -86,6 +95,14 @@ class Overseer:
         self.late, self.because = f"the step {step} {took}", f"the step {step.partition('(')[0]} {took}"
         self.say("step_too_long", f"The worker is ended: {self.late}.")
         await asyncio.to_thread(processes.end, [self.worker])
+
+    async def _see_lost(self) -> None:
+        now = time.monotonic()
+        self._lost_since = (self._lost_since or now) if self.lost() else None
+        if self._lost_since is not None and now - self._lost_since > self.lost_seconds:
+            self.because = "its browser was dead, and it did not notice"
+            self.say("worker_waits", f"The worker is ended: {self.because}.")
+            await asyncio.to_thread(processes.end, [self.worker])
 
     async def _weigh(self) -> None:
         if self.memory_mb is None or time.monotonic() - self._weighed < WEIGH_SECONDS:

@@ -43,6 +43,7 @@ class HeldBrowser:
     def __init__(self, chromium: Chromium, browser: Browser, gate: Gate, log: NetworkLog | None) -> None:
         self.chromium, self._browser, self.gate, self.log = chromium, browser, gate, log
         self._context = browser.contexts[0]
+        self.ended = False  # by us, or about to be
         self._dialogs: list[Dialog] = []
         self.last_state: dict[str, Any] = {}  # the session as it was last read
         self.indexed_db: Sequence[str] = ()  # origins for which it belongs to the session
@@ -179,6 +180,7 @@ class HeldBrowser:
         Raises:
             StillAlive: one of them lives: nothing may be concluded.
         """
+        self.ended = True
         self.gate.refuse("the browser was ended")
         await asyncio.to_thread(self.chromium.end)
         dead_at = datetime.now(UTC)

@@ -19,18 +19,17 @@ SITES = ("books", "shop", "seller", "bank", "wizard", "mail")
 
 
 @pytest.mark.parametrize(
-    ("home", "runs", "struck"),
+    ("home", "runs", "workers", "struck"),
     [
-        (Kind.SQLITE, 6, ("worker process killed", "answer lost")),
-        (Kind.POSTGRES, 3, ("database crashed",)),
+        (Kind.SQLITE, 6, 2, ("worker process killed", "answer lost")),
+        (Kind.POSTGRES, 2, 1, ("database crashed",)),
     ],
 )
 def test_in_a_storm_nothing_is_made_twice_or_lost_or_stuck(
-    tmp_path: Path, home: Kind, runs: int, struck: tuple[str, ...]
+    tmp_path: Path, home: Kind, runs: int, workers: int, struck: tuple[str, ...]
 ) -> None:
-    plan = Plan(
-        seed=7, runs=runs, homes=(home,), workers=2, strikes=len(struck), only=struck, calm_seconds=4.0, for_each=10.0
-    )
+    storm = {"only": struck, "strikes": len(struck), "calm_seconds": 4.0, "for_each": 10.0}
+    plan = Plan(seed=7, runs=runs, homes=(home,), workers=workers, **storm)  # type: ignore[arg-type]
     tally = soak(plan, tmp_path)
     assert tally.clean, tally
     assert tally.effects == tally.runs == Counter(SITES[:runs])
