@@ -131,7 +131,7 @@ def test_a_store_that_is_locked_for_8_seconds_is_waited_for(home: Home) -> None:
     assert held and home.world.invoices("R-1") == ["INV-1"], home.log()
 
 
-@on("sqlite", "postgres")
+@on()
 def test_a_living_run_is_not_adopted_by_a_worker_that_starts_whatever_its_clock(
     home: Home, request: pytest.FixtureRequest
 ) -> None:
