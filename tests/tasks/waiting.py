@@ -9,10 +9,10 @@ from tests.tasks.posting import books, post
 
 
 @step(site=books)
-def wait_for(page: Page, go_on: Path) -> bool:
+def wait_for(page: Page, go_on: str) -> bool:
     """Wait until that file is there: a read."""
     page.goto(books / "invoices")
-    while not go_on.exists():
+    while not Path(go_on).exists():
         page.wait_for_timeout(100)
     return True
 
@@ -20,5 +20,5 @@ def wait_for(page: Page, go_on: Path) -> bool:
 @task(sites=[books])
 def wait_then_post(run: Run, reference: str, go_on: Path) -> str:
     """Post one invoice when that file is there."""
-    run.step(wait_for(go_on))
+    run.step(wait_for(f"{go_on}"))
     return run.step(post(reference, "form")).number
