@@ -1,4 +1,4 @@
-"""A keeper's eye on its worker: dead though something else holds its line, stopped or too long at one step, too large, or
+"""A keeper's eye on its worker: dead though something else holds its line, stopped, too long at one step, too large, or
 waiting for a browser that is dead.
 
 Ends only the worker and the browser that it was given. What may never happen: the worker's death is told before what
