@@ -1,5 +1,6 @@
 """An engine's word that the last attempt is over: taken from the same engine, in its order, and from nobody else."""
 
+import multiprocessing
 import subprocess
 import sys
 
@@ -50,6 +51,31 @@ def test_the_word_of_another_engine_or_of_none_takes_nothing_over(store: Store) 
         take_over(
             store, by_a_person.run, last_attempt(store, by_a_person.run), engine=Named("temporal/default/S-1", 9.0)
         )
+
+
+def _delivered(address: str, runs: list[str]) -> list[str]:
+    """What a process takes of the work that an engine delivers to it, the second of each run."""
+    taken = []
+    with Store(address) as store:
+        for run in runs:
+            previous = last_attempt(store, run)
+            try:
+                take_over(store, run, previous, engine=Named(f"temporal/default/{run}", 2.0))
+            except (InOtherHands, Superseded):
+                continue
+            taken.append(run)
+    return taken
+
+
+def test_two_hundred_pieces_of_work_that_are_delivered_twice_at_once_have_one_taker_each(store: Store) -> None:
+    runs = [submit(store) for _ in range(200)]
+    for run in runs:
+        first = own_process(Named(f"temporal/default/{run}", 1.0))
+        store.leases.claim(run, keeper=first, keeper_dead=False)
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        one, other = pool.starmap(_delivered, [(store.address, runs)] * 2)
+    assert sorted([*one, *other]) == sorted(runs)
+    assert {len(store.leases.attempts(run)) for run in runs} == {2}
 
 
 def test_without_its_package_temporal_is_one_clear_sentence() -> None:
