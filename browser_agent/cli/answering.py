@@ -33,6 +33,14 @@ Hours = Annotated[
     float | None,
     typer.Option("--hours", metavar="HOURS", help="How long your yes may be used, if not as long as the task says."),
 ]
+Given = Annotated[
+    list[str] | None,
+    typer.Option("--value", metavar="NAME=VALUE", help="What happened gave, such as number=INV-7."),
+]
+Override = Annotated[
+    bool,
+    typer.Option("--override", metavar="", help="Say not-happened before the safe time; you take it on yourself."),
+]
 NoResume = Annotated[
     bool, typer.Option("--no-resume", metavar="", help="Only write it down; the run goes on when you resume it.")
 ]
@@ -56,14 +64,8 @@ def answer(
     *,
     by: By,
     reason: Reason,
-    value: Annotated[
-        list[str] | None,
-        typer.Option("--value", metavar="NAME=VALUE", help="What happened gave, such as number=INV-7."),
-    ] = None,
-    override: Annotated[
-        bool,
-        typer.Option("--override", metavar="", help="Say not-happened before the safe time; you take it on yourself."),
-    ] = False,
+    value: Given = None,
+    override: Override = False,
     no_resume: NoResume = False,
     headed: Headed = None,
     given: Set = None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from browser_agent.cli.answering import By, Hours, Only, QuestionId, Reason, UntilDone
+from browser_agent.cli.answering import By, Given, Hours, Only, Override, QuestionId, Reason, UntilDone
 from browser_agent.cli.exits import Exit
 from browser_agent.cli.opening import AsJson, RunId, Set, StorePath, named_values, open_desk, resolved
 from browser_agent.cli.running import KillAtText, bind, display
@@ -176,14 +176,8 @@ def answer(
     *,
     by: By,
     reason: Reason,
-    value: Annotated[
-        list[str] | None,
-        typer.Option("--value", metavar="NAME=VALUE", help="What happened gave, such as number=INV-7."),
-    ] = None,
-    override: Annotated[
-        bool,
-        typer.Option("--override", metavar="", help="Say not-happened before the safe time; you take it on yourself."),
-    ] = False,
+    value: Given = None,
+    override: Override = False,
     only: Only = None,
     until_done: UntilDone = False,
     hours: Hours = None,
