@@ -6,11 +6,12 @@ DECISIONS := --cov=browser_agent --cov=observers --cov-branch --cov-report=term
 # Without a notice about MkDocs 2, which pyproject.toml leaves out.
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs
 
-.PHONY: help setup demo test matrix soak lint docs real bench format
+.PHONY: help setup demo test cover matrix soak lint docs real bench format
 
 help:
 	@echo "make demo   a run is interrupted, looked at and resumed, before your eyes"
 	@echo "make test   all tests"
+	@echo "make cover  how much of the code the quick tests reach"
 	@echo "make matrix every interruption on every site by every way; goes on where it was stopped"
 	@echo "make soak   8 worker processes, 3000 runs on all sites, both databases, a storm of kills; ends with the ledgers; ARGS=--help"
 	@echo "make lint   ruff, mypy, pyright, import rules, and the documentation, strictly"
@@ -34,7 +35,10 @@ demo: setup
 	$(VENV)/bin/browser-agent demo
 
 test: setup
-	$(PY) -m pytest -n auto --dist worksteal --durations=60 $(DECISIONS) $(ARGS)
+	$(PY) -m pytest -n auto --dist worksteal --durations=60 $(ARGS)
+
+cover: setup
+	$(PY) -m pytest tests/unit tests/store -n auto $(DECISIONS) $(ARGS)
 
 matrix: setup
 	BROWSER_AGENT_MATRIX=$(CURDIR)/.matrix $(PY) -m pytest -m matrix -n auto -q $(ARGS)

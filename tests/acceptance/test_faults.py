@@ -9,7 +9,7 @@ import pytest
 
 from browser_agent.keeping import Event
 from browser_agent.states import RunState
-from tests.fix_matrix import crossed
+from tests.fix_matrix import crossed, one_in
 from tests.fix_world import World
 
 LOST_AFTER = ("cut_after_head", "drop_after_commit", "gateway_502_after_commit", "hang")
@@ -97,7 +97,7 @@ def test_a_no_of_the_site_is_raised_to_the_script_and_not_made_again(world: Worl
     assert len(world.books.ledger.writes) == 1
 
 
-@pytest.mark.parametrize("victim", ["browser", "driver", "tabs"])
+@pytest.mark.parametrize("victim", one_in(3, ["browser", "driver", "tabs"]))
 def test_whatever_dies_while_the_page_is_prepared_leaves_one_invoice(world: World, victim: str) -> None:
     run = world.submit("post_one", reference="R-1")
     strikes = iter([victim])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from browser_agent.states import QuestionKind, RunState
+from tests.fix_matrix import one_in
 from tests.fix_world import World
 
 LIMIT = 12.0
@@ -17,7 +18,7 @@ def ends(world: World, run: str) -> list[str]:
     return [row.how or "" for row in world.store.leases.attempts(run)]
 
 
-@pytest.mark.parametrize("way", ["sleep", "wait", "script"])
+@pytest.mark.parametrize("way", one_in(3, ["script", "wait", "sleep"]))
 def test_a_step_that_hangs_before_its_gesture_is_ended_and_the_next_worker_makes_it(
     world: World, tmp_path: Path, way: str
 ) -> None:

@@ -51,7 +51,7 @@ def interrupt(world: World, site: str, sends: str, ending: str) -> str | None:
     return None
 
 
-@pytest.mark.parametrize(("trade", "by", "ending"), crossed(TRADES, ["form", "fetch"], ENDINGS, every=3))
+@pytest.mark.parametrize(("trade", "by", "ending"), crossed(TRADES, ["form", "fetch"], ENDINGS, every=4))
 def test_an_interruption_leaves_one_effect(world: World, trade: Trade, by: str, ending: str) -> None:
     kill = interrupt(world, trade.site, trade.sends, ending)
     run = world.submit(trade.task, "trading.py", reference="R-1", by=by)

@@ -8,7 +8,7 @@ import pytest
 
 from browser_agent.keeping import Event
 from browser_agent.states import Point, RunState
-from tests.fix_matrix import crossed
+from tests.fix_matrix import crossed, one_in
 from tests.fix_world import World
 
 BEFORE_THE_INPUT = (Point.BEFORE_INTENT, Point.INTENT)
@@ -27,7 +27,7 @@ def test_whatever_dies_at_any_point_leaves_one_invoice(world: World, point: Poin
         assert world.outcomes(run) == ["happened"]
 
 
-@pytest.mark.parametrize("point", [*BEFORE_THE_INPUT, *BEFORE_RELEASE, Point.RELEASED])
+@pytest.mark.parametrize("point", one_in(2, [*BEFORE_THE_INPUT, *BEFORE_RELEASE, Point.RELEASED]))
 def test_a_stopped_worker_sends_nothing_and_is_followed_by_another(world: World, point: Point) -> None:
     sent_by_the_stopped_one: list[int] = []
 
@@ -45,7 +45,7 @@ def test_a_stopped_worker_sends_nothing_and_is_followed_by_another(world: World,
         assert world.outcomes(run) == ["not_happened", "happened"]
 
 
-@pytest.mark.parametrize("point", BEFORE_RELEASE)
+@pytest.mark.parametrize("point", one_in(2, BEFORE_RELEASE))
 def test_a_worker_killed_before_the_release_is_proven_to_have_sent_nothing(world: World, point: Point) -> None:
     run = world.submit("post_one_slowly", reference="R-1")
     assert world.keep(run, f"{point}").state is RunState.FINISHED

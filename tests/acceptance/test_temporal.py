@@ -19,6 +19,7 @@ from browser_agent.processes import ProcessId
 from browser_agent.records import QuestionRow
 from browser_agent.states import Answer
 from browser_agent.store import Said
+from tests.fix_matrix import one_in
 from tests.fix_temporal import Engine, kind_of, until
 
 Handle = WorkflowHandle[Any, Any]
@@ -37,7 +38,7 @@ def test_an_undisturbed_run_makes_one_invoice_however_often_it_is_submitted(engi
     assert "is there already; nothing was started" in again.stdout, again.stderr
 
 
-@pytest.mark.parametrize("point", ["dispatching", "paused", "released"])
+@pytest.mark.parametrize("point", one_in(3, ["released", "paused", "dispatching"]))
 def test_a_browser_worker_that_is_killed_is_followed_by_another_that_looks_first(engine: Engine, point: str) -> None:
     struck = engine.browsers("--kill-at", f"{point}:1@keeper")
     row = engine.submit("post_one", "reference=S-1", key=f"killed at {point}")

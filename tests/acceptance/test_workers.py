@@ -10,6 +10,7 @@ import pytest
 
 from browser_agent.browser.chromium import Chromium, processes_of
 from browser_agent.states import Answer, QuestionKind, RunState
+from tests.fix_matrix import one_in
 from tests.fix_workers import DEADLINE_SECONDS, Workers
 from tests.fix_world import World
 from tests.store.building import by_raw_sql
@@ -204,7 +205,7 @@ def test_a_keeper_that_was_stopped_before_the_release_lets_nothing_go_when_it_go
     assert workers.drained(second) == 0
 
 
-@pytest.mark.parametrize("ended", ["NULL", "ended"], ids=["killed before", "killed after it wrote that it ended"])
+@pytest.mark.parametrize("ended", one_in(2, ["ended", "NULL"]))
 def test_a_browser_that_outlived_its_run_is_found_and_ended_by_the_watcher(
     world: World, workers: Workers, ended: str
 ) -> None:
