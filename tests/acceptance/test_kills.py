@@ -15,7 +15,7 @@ AT_THE_WIRE = (Point.PAUSED, Point.RELEASED)
 """Points of the keeper, at which form, fetch and mail can't differ: taken for the form alone."""
 CELLS = [
     cell
-    for cell in crossed(list(Point), WAYS, COMMITS, every=8)
+    for cell in crossed(list(Point), WAYS, COMMITS, every=6)
     if cell.values[1] == "form" or cell.values[0] not in AT_THE_WIRE
 ]
 BEFORE_RELEASE = (Point.DISPATCHING, Point.PAUSED)
