@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -49,7 +51,8 @@ def taken_over(folder: Path) -> TakenOver:
     with socket.create_server(("127.0.0.1", 0)) as door:
         port = door.getsockname()[1]
     address = f"127.0.0.1:{port}"
-    server = ["temporal", "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", str(port)]
+    program = shutil.which("temporal", path=sysconfig.get_path("scripts")) or "temporal"
+    server = [program, "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", str(port)]
     with running(folder, *server, "--log-level", "error"):
         until(lambda: _listens(port))
         with Books() as books:
