@@ -46,10 +46,9 @@ def used_otherwise(store: Store, gesture: str, site: Site | None, proof: Sequenc
     """Whether another gesture of any run may have made a record with a key of the proof: no column says otherwise."""
     if site is None:
         return True
-    shared = (observer.to_json() for observer in _each(proof) if not observer.unique)
-    keys = [key for key in _keys(list(shared)) if isinstance(key, Mapping)]
+    shared = [observer.to_json() for observer in _each(proof) if not observer.unique]
     others = (row for row in store.journal.made_at(site.name) if row.id != gesture)
-    return any(_may_be_same(keys, json.loads(row.intent)["proof"], site.decimal) for row in others)
+    return any(_may_be_same(_lists(shared), json.loads(row.intent)["proof"], site.decimal) for row in others)
 
 
 def _each(proof: Iterable[Observer]) -> Iterator[Observer]:
@@ -59,23 +58,23 @@ def _each(proof: Iterable[Observer]) -> Iterator[Observer]:
         yield from _each(observer.parts)
 
 
-def _keys(stored: Any) -> Iterator[Mapping[str, str] | str]:
-    """The key of each observer in what was stored of a proof."""
+def _lists(stored: Any) -> list[tuple[str, Mapping[str, str]]]:
+    """Path and key of each list that is looked through by what was stored of a proof."""
     if isinstance(stored, Mapping):
-        if stored.get("key"):
-            yield stored["key"]
-        for name, value in stored.items():
-            if name != "key":
-                yield from _keys(value)
-    elif isinstance(stored, list):
-        for value in stored:
-            yield from _keys(value)
+        key = stored.get("key")
+        own = [(str(stored.get("path", "")), key)] if isinstance(key, Mapping) else []
+        return own + [found for name, value in stored.items() if name != "key" for found in _lists(value)]
+    return [found for value in stored for found in _lists(value)] if isinstance(stored, list) else []
 
 
-def _may_be_same(keys: list[Mapping[str, str]], stored: Any, decimal: str) -> bool:
-    """Whether a record with one of our keys may be the one that another proof looks for."""
-    columns = [key for key in _keys(stored) if isinstance(key, Mapping)]
-    return not any(_differ(mine, other, decimal) for mine in keys for other in columns)
+def _may_be_same(mine: list[tuple[str, Mapping[str, str]]], stored: Any, decimal: str) -> bool:
+    """Whether a record with one of our keys may be another proof's: only its key in that very list can say no."""
+    theirs = _lists(stored)
+    for path, key in mine:
+        there = [other for list_of, other in theirs if list_of == path]
+        if not there or not all(_differ(key, other, decimal) for other in there):
+            return True
+    return not mine
 
 
 def _differ(mine: Mapping[str, str], other: Mapping[str, str], decimal: str) -> bool:
