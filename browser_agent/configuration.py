@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -60,20 +60,17 @@ def _text(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-def _checked_store(store: str) -> str:
-    try:
-        located(store)
-    except Misuse as misuse:
-        raise ValueError(str(misuse).rstrip(".")) from misuse
-    return store
+def _checked(read: Callable[[str], object]) -> Callable[[str], str]:
+    """The text as it is, if it can be read as what it names."""
 
+    def checked(said: str) -> str:
+        try:
+            read(said)
+        except Misuse as misuse:
+            raise ValueError(str(misuse).rstrip(".")) from misuse
+        return said
 
-def _checked_evidence(evidence: str) -> str:
-    try:
-        evidence_located(evidence)
-    except Misuse as misuse:
-        raise ValueError(str(misuse).rstrip(".")) from misuse
-    return evidence
+    return checked
 
 
 def _size(value: Any) -> Any:
@@ -159,12 +156,12 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    store: Annotated[str, BeforeValidator(_text), AfterValidator(_checked_store)] | None = Field(
+    store: Annotated[str, BeforeValidator(_text), AfterValidator(_checked(located))] | None = Field(
         default=None,
         description="the file of runs and questions, or a database as postgresql://user@host/name; in your data "
         "folder if not set",
     )
-    evidence: Annotated[str, BeforeValidator(_text), AfterValidator(_checked_evidence)] | None = Field(
+    evidence: Annotated[str, BeforeValidator(_text), AfterValidator(_checked(evidence_located))] | None = Field(
         default=None,
         description="the folder of pictures, or a bucket as s3://bucket/prefix; as the store says if not set, else "
         "beside it, for a database in your data folder",
