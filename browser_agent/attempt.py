@@ -36,7 +36,6 @@ class Attempt(ABC):
         options: how the run is kept.
 
     Attributes:
-        here: all earlier attempts were made on this host, so that their deaths were seen, or their deaths are attested.
         may_end: the browser is ours to end. Where it is not, no sender is ever dead, and absence never proves.
     """
 
@@ -45,7 +44,6 @@ class Attempt(ABC):
     def __init__(self, store: Store, lease: Lease, sites: Mapping[str, Site], options: Options) -> None:
         self.store, self.lease, self.sites, self.options = store, lease, sites, options
         self.clock = store.clock
-        self.here = True
         self._acting: Acting | None = None
         self.recorder: Recorder | None = None  # of the last gesture that this worker made; it outlives its browser
 
@@ -95,6 +93,12 @@ class Attempt(ABC):
         return self.recorder.recorded() if self.recorder is not None and self.recorder.gesture == gesture else None
 
     # the browser and its gate
+
+    @property
+    @abstractmethod
+    def senders_seen(self) -> bool:
+        """Whether what earlier attempts have started can't be alive unseen: they were made on this host, where it is
+        ended at a take-over, or their own host has attested their deaths."""
 
     @abstractmethod
     def browser_lives(self) -> bool:

@@ -144,6 +144,11 @@ def stored_process(process: ProcessId) -> str:
     return _PROCESS.dump_json(process).decode()
 
 
+def stored_as(stored: str) -> ProcessId:
+    """The process that was stored."""
+    return _PROCESS.validate_json(stored)
+
+
 def lives(stored: str | None) -> bool:
     """Whether the process that was stored lives on this host. Raises `OutOfSight` where that can't be told."""
     return stored is not None and processes.alive(_PROCESS.validate_json(stored))

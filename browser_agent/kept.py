@@ -18,6 +18,7 @@ from browser_agent.browser.deadline import DeadlinePassed
 from browser_agent.browser.downloads import Downloads
 from browser_agent.browser.held import ATTACH_SECONDS
 from browser_agent.channel import KEEPER_GONE_CODE, Channel
+from browser_agent.claiming import near
 from browser_agent.errors import MachineTrouble, Stopped
 from browser_agent.keeping import Options
 from browser_agent.kept_files import sweep
@@ -59,6 +60,7 @@ class KeptAttempt(Attempt):
         self._chromium: Chromium | None = None
         self.driver: ProcessId | None = None
         self._downloads: Downloads | None = None
+        self._senders_seen = False
         self._browsers = 0
         self._step = ""  # whose time limit is counted
 
@@ -131,6 +133,13 @@ class KeptAttempt(Attempt):
         page = {"state": found.model_dump(mode="json"), "shown": found.shown, "of": of} if found is not None else None
         with suppress(MachineTrouble):  # what the keeper couldn't do is no trouble of the run
             self.channel.ask("checkpoint", page=page)
+
+    @property
+    def senders_seen(self) -> bool:
+        if not self._senders_seen:  # a death may be attested while we look; it is never taken back
+            rows = self.store.leases.attempts(self.lease.run)
+            self._senders_seen = all(row.attested is not None or near(self.store, row.host, row.keeper) for row in rows)
+        return self._senders_seen
 
     def browser_lives(self) -> bool:
         """Whether the browser's process lives, by its pid and start time."""

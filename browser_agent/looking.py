@@ -123,7 +123,7 @@ class Looker:
         now, dead_at = self._attempt.clock.now(), self._case.dead_at
         shared = self._of_shared_keys(now) if self._made and are_shared(self._case.proof) else {}
         return Circumstances(
-            sender_dead=dead_at is not None and self._attempt.here,
+            sender_dead=dead_at is not None and self._attempt.senders_seen,
             waited=now - dead_at if dead_at is not None else None,
             late_commit=self._case.late_commit,
             spaced_looks_agree=self._agree(observations, now),

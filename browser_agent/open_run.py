@@ -77,7 +77,6 @@ class OpenAttempt(Attempt):
         reach: Reach = _go_on,
     ) -> None:
         super().__init__(store, lease, sites, replace(options, keep_looking_seconds=0.0, pause_before_gesture=False))
-        self.here = False
         self._tell = tell
         self._page_acting = self._acting = Acting(browser, page, store.artifacts.keep, self.veil)
         self.acting.fresh, self.acting.look_seconds = options.appearance.context_options, options.look_seconds
@@ -101,6 +100,11 @@ class OpenAttempt(Attempt):
 
     def checkpoint(self, of: str | None) -> None:
         """Nothing is kept: somebody else's page is not ours to give back."""
+
+    @property
+    def senders_seen(self) -> bool:
+        """Nobody here ends the processes of a browser that is somebody else's."""
+        return False
 
     def browser_lives(self) -> bool:
         return not self.acting.lost

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from browser_agent.attempt import Attempt
@@ -65,6 +65,7 @@ class Recovery:
         self._reasons: tuple[str, ...] = ()
         self._evidence: list[dict[str, Any]] = []
         self._signed_in_anew = False
+        self._waited = False  # until an absence could have been proven
 
     def settle(self) -> GestureRow:
         """Settle the gesture.
@@ -143,6 +144,7 @@ class Recovery:
             if settled is not None:
                 return settled
             self._attempt.sleep(seconds)
+        self._waited = self._case.safe_from is not None
         return self._concluded(self._look_signed_in())
 
     def _waits(self) -> Iterator[float]:
@@ -236,26 +238,45 @@ class Recovery:
         return found
 
     def _keep_looking(self, question: QuestionRow) -> GestureRow:
-        """Look again with back-off, since proven presence needs no person; end as unknown when the time is over."""
-        until = self._attempt.clock.now() + timedelta(seconds=self._attempt.options.keep_looking_seconds)
+        """Look again with back-off, since what is proven needs no person; end as unknown when the time is over."""
+        begun = self._attempt.clock.now()
         back_off = iter(BACK_OFF_SECONDS)
         while True:
-            answered = self._answered(question)
-            if answered is not None:
-                return answered
-            if self._looker is not None:
-                dead = self._case is not None and self._case.dead_at is not None
-                looked = self._look_signed_in() if dead else self._look()
-                if looked.happened:
-                    settled = self._concluded(looked)
-                    self._attempt.store.inbox.close(self._attempt.lease, question.id, "a later look has proven it")
-                    assert settled is not None
-                    return settled
-            over = self._attempt.options.only_look or self._attempt.clock.now() >= until
-            if over or self._attempt.stop_asked:
+            settled = self._answered(question) or self._looked_again(question)
+            if settled is not None:
+                return settled
+            self._count_from_death(question)
+            left = (self._looked_until(begun) - self._attempt.clock.now()).total_seconds()
+            if left <= 0 or self._attempt.stop_asked:
                 raise OutcomeUnknown(self._row.words, question.id, self._reasons)
-            left = (until - self._attempt.clock.now()).total_seconds()
-            self._attempt.sleep(min(max(left, 0.0), next(back_off, BACK_OFF_SECONDS[-1])))
+            self._attempt.sleep(max(SPACING_SECONDS, min(left, next(back_off, BACK_OFF_SECONDS[-1]))))
+
+    def _looked_again(self, question: QuestionRow) -> GestureRow | None:
+        if self._looker is None or self._case is None:
+            return None
+        looked = self._look_signed_in() if self._case.dead_at is not None else self._look()
+        settled = self._concluded(looked)
+        if settled is not None:
+            self._attempt.store.inbox.close(self._attempt.lease, question.id, "a later look has proven it")
+        return settled
+
+    def _count_from_death(self, question: QuestionRow) -> None:
+        """The sender's death may have been attested since the question was put: from then on an absence can be one."""
+        if self._case is None or self._case.dead_at is not None or not self._attempt.senders_seen:
+            return
+        self._see_dead()
+        if self._case.safe_from is not None:
+            self._attempt.store.inbox.safe_from(self._attempt.lease, question.id, self._case.safe_from)
+
+    def _looked_until(self, begun: datetime) -> datetime:
+        """As long as is wanted; where an absence could be proven soon and that was not waited for, until then."""
+        only_look = self._attempt.options.only_look
+        until = begun + timedelta(seconds=0.0 if only_look else self._attempt.options.keep_looking_seconds)
+        safe = self._case.safe_from if self._case is not None and not self._waited else None
+        soon = begun + timedelta(seconds=0.0 if only_look else LONGEST_WAIT_SECONDS)
+        if safe is None or safe > soon:
+            return until
+        return max(until, safe, begun + timedelta(seconds=SPACING_SECONDS))
 
     def _answered(self, question: QuestionRow) -> GestureRow | None:
         if self._attempt.store.inbox.question(question.id).state is QuestionState.OPEN:
@@ -270,7 +291,7 @@ class Recovery:
     def _see_dead(self) -> None:
         """End the browser that made the gesture, see it dead, and write down when."""
         dead_at = self._attempt.end_browser()
-        if not self._attempt.here:  # another machine's browser may live on
+        if not self._attempt.senders_seen:  # another machine's browser may live on
             return
         self._attempt.store.journal.note(self._attempt.lease, self._row.id, sender_dead_at=dead_at)
         if self._case is not None:

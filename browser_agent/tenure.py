@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from browser_agent import logs
 from browser_agent.claiming import last_attempt, own_process, take_over
 from browser_agent.errors import InOtherHands, MachineTrouble, StoreUnusable, Superseded
 from browser_agent.heeding import Engine, Word
@@ -21,6 +22,7 @@ from browser_agent.inheriting import earlier
 from browser_agent.keeping import Options
 from browser_agent.records import AttemptRow
 from browser_agent.store import Lease, Store
+from browser_agent.unblocking import unblock
 
 HEED_SECONDS = 0.5
 
@@ -68,7 +70,10 @@ class Tenure:
 
         Raises:
             InOtherHands, NotAllowed, Superseded: see `take_over`.
+            StillAlive: a stopped process holds the store, and can't be ended.
         """
+        if ended := await asyncio.to_thread(unblock, self._store):
+            logs.LOGGER.warning(ended)
         previous = await asyncio.to_thread(last_attempt, self._store, self._run)
         if after is not None and (previous.number if previous else 0) != after:
             raise InOtherHands(f"Run {self._run} was taken over meanwhile. Nothing was done.")

@@ -23,6 +23,7 @@ from browser_agent.records import AttemptRow, RunRow
 from browser_agent.remains import all_dead, end_remains
 from browser_agent.states import RunState
 from browser_agent.store import Lease, Store
+from browser_agent.unblocking import unblock
 
 GLANCE_SECONDS = 1.0
 LEAVE_SECONDS = 10.0
@@ -75,12 +76,22 @@ class Watch:
         Args:
             leave_seconds: see `LEAVE_SECONDS`.
         """
+        self._unblock()
         for run, attempt in self._store.deaths.unattested():
             judged = run.task_file != OPEN_TASK and near(self._store, attempt.host, attempt.keeper)
             if judged and self._keeper_is_dead(run, attempt):
                 self._attest(attempt, leave_seconds)
         for run, attempt in self._store.deaths.interrupted():
             self._tell_if_nobody_goes_on(run, attempt, leave_seconds)
+
+    def _unblock(self) -> None:
+        """See to it that anything can be written."""
+        try:
+            done = unblock(self._store)
+        except StillAlive as alive:
+            done = f"The store is held by a process that is stopped, and can't be ended: {alive}"
+        if done:
+            self._tell(Event("store", done, "", 0))
 
     def _keeper_is_dead(self, run: RunRow, attempt: AttemptRow) -> bool:
         """Its process is dead; or the thread that kept the run is, without having handed it back."""

@@ -24,7 +24,6 @@ from pydantic import TypeAdapter
 from browser_agent import processes
 from browser_agent.attempt import Attempt
 from browser_agent.channel import Channel, Message
-from browser_agent.claiming import near
 from browser_agent.errors import (
     Fact,
     KeeperGone,
@@ -85,8 +84,6 @@ def _attempt(store: Store, lease: Lease, channel: Channel, options: Options, sec
         attempt = KeptAttempt(store, lease, channel, playwright, task.sites, options)
         channel.ended = attempt.keeper_gone
         attempt.driver = driver
-        rows = store.leases.attempts(lease.run)
-        attempt.here = all(row.attested is not None or near(store, row.host, row.keeper) for row in rows)
         try:
             _end(attempt, task, Run(attempt), arguments)
         except KeeperGone:

@@ -36,6 +36,31 @@ with Store(sys.argv[1], times=Times.shortened(2.5), host=sys.argv[2]) as store:
 """
 """A worker process whose leases last 12 s: for what happens after they have run out."""
 
+STOPPED = """
+import os, signal, sys
+from browser_agent.keeping import Options
+from browser_agent.store import Store, Times
+from browser_agent.working import Duty, serve
+
+def stop(event):
+    if event.run:
+        with store.database.write():
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+with Store(sys.argv[1], times=Times.shortened(2.5), host=sys.argv[2]) as store:
+    serve(store, Duty(), Options(), stop)
+"""
+"""The same, stopped in the middle of a write as soon as it keeps a run."""
+
+STOPPED_COMMAND = """
+import os, signal, sys
+from browser_agent.store import Store
+
+with Store(sys.argv[1]) as store, store.database.write():
+    os.kill(os.getpid(), signal.SIGSTOP)
+"""
+"""A person's command, stopped (Ctrl-Z) in the middle of a write."""
+
 
 class Workers:
     """Starts worker processes, and ends those that a test leaves behind."""
@@ -55,6 +80,14 @@ class Workers:
         """A worker process of that host whose leases are short; perhaps one that is struck."""
         stays = "until-idle" if until_idle else "stay"
         return self._run(["-c", SHORT, self.world.store.address, host, stays, kill_at])
+
+    def stopped_in_a_write(self, host: str) -> subprocess.Popen[bytes]:
+        """A worker process of that host that is stopped while it writes."""
+        return self._run(["-c", STOPPED, self.world.store.address, host])
+
+    def stopped_command(self) -> subprocess.Popen[bytes]:
+        """A command that is stopped while it writes."""
+        return self._run(["-c", STOPPED_COMMAND, self.world.store.address])
 
     def _run(self, words: list[str]) -> subprocess.Popen[bytes]:
         with (self._folder / "workers.log").open("ab") as log:

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Engine
 from sqlmodel import Session
 
 from browser_agent.clock import Clock
+from browser_agent.processes import ProcessId
 
 
 class Home(Protocol):
@@ -37,6 +38,10 @@ class Home(Protocol):
 
     def begin_read(self, session: Session) -> None:
         """Begin a transaction that sees one moment of the store."""
+
+    def writer(self) -> ProcessId | None:
+        """The process of this machine that holds the write lock until it goes on, even if it never does; None if there
+        is none, or the database itself lets go of it."""
 
     def alone(self) -> AbstractContextManager[Connection]:
         """A transaction beside which there is no other writer, for a change of the tables."""

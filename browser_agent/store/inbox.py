@@ -123,6 +123,15 @@ class Inbox:
             session.add(row)
             self._tell(session, lease.run, "question_closed", row, attempt=lease.attempt, because=because)
 
+    def safe_from(self, lease: Lease, question: str, safe: datetime) -> None:
+        """Write down from when on an absence can be one, where that was not known when the question was put."""
+        with self._database.write() as session:
+            fence(session, lease)
+            row = _question(session, question)
+            row.earliest_safe = safe
+            session.add(row)
+            self._tell(session, lease.run, "question_dated", row, attempt=lease.attempt, earliest_safe=safe.isoformat())
+
     def answer(self, question: str, said: Said) -> QuestionRow:
         """Write a person's answer and what follows from it for the gesture and the run.
 

@@ -119,6 +119,9 @@ class PostgresHome:
         """Begin a transaction that sees one moment."""
         session.connection(execution_options={"isolation_level": "REPEATABLE READ", "postgresql_readonly": True})
 
+    def writer(self) -> None:
+        """See `Home`: a transaction that does nothing is ended by the server."""
+
     @contextmanager
     def alone(self) -> Iterator[Connection]:
         """A transaction with the write lock; tables are made in it too, or not at all."""

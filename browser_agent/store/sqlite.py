@@ -19,8 +19,11 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import NullPool
 from sqlmodel import Session
 
+from browser_agent import processes
 from browser_agent.clock import Clock, SystemClock
 from browser_agent.errors import StoreUnusable
+from browser_agent.processes import ProcessId
+from browser_agent.store.write_lock import writer_of
 
 NETWORK_FILE_SYSTEMS = frozenset(
     {
@@ -68,6 +71,10 @@ class SqliteHome:
     def begin_read(self, session: Session) -> None:
         """Nothing is needed: the first statement begins a transaction, which sees one moment (WAL)."""
 
+    def writer(self) -> ProcessId | None:
+        """See `Home`."""
+        return writer_of(self.path)
+
     @contextmanager
     def alone(self) -> Iterator[Connection]:
         """A transaction that locks the whole file."""
@@ -84,7 +91,7 @@ class SqliteHome:
             said = str(error.orig)
             if "locked" in said:
                 raise StoreUnusable(
-                    f"The store {self.path} was locked for {self._patience:.0f} s by another process. Nothing was "
+                    f"The store {self.path} was locked for {self._patience:.0f} s by {self._in_words()}. Nothing was "
                     "written; a gesture that was being recorded is in doubt, and a resume will look."
                 ) from error
             broken = "disk I/O" in said
@@ -107,6 +114,14 @@ class SqliteHome:
             if "not a database" in str(error.orig) or "malformed" in str(error.orig):
                 raise StoreUnusable(f"{self.path} is not a store: {error.orig}. Nothing was changed.") from error
             raise
+
+    def _in_words(self) -> str:
+        """Who holds the lock, and what a person can do about one that does nothing."""
+        found = self.writer()
+        if found is None or not processes.stopped(found):
+            return "another process"
+        pid = found.pid
+        return f"process {pid}, which is stopped: let it go on (kill -CONT {pid}) or end it (kill -9 {pid})"
 
     def _has_no_room(self) -> bool:
         """SQLite calls a full disk by its name in some places only; where it makes room for its index, it is an error

@@ -7,9 +7,12 @@ import signal
 from pathlib import Path
 
 import pytest
+from sqlmodel import Session
 
 from browser_agent.browser.chromium import Chromium, processes_of
-from browser_agent.states import Answer, QuestionKind, RunState
+from browser_agent.errors import StoreUnusable
+from browser_agent.states import Answer, QuestionKind, QuestionState, RunState
+from browser_agent.store.sqlite import SqliteHome
 from tests.fix_matrix import one_in
 from tests.fix_workers import DEADLINE_SECONDS, Workers
 from tests.fix_world import World
@@ -128,9 +131,9 @@ def test_a_keeper_that_was_stopped_past_its_lease_changes_nothing_when_it_goes_o
     assert not any(processes_of(browser.profile) for browser in browsers)
 
 
-@pytest.mark.parametrize("attested", [True, False], ids=["attested", "not attested"])
+@pytest.mark.parametrize("attested", ["before the question", "while it is open"])
 def test_another_host_proves_an_absence_only_after_an_attested_death(
-    world: World, workers: Workers, attested: bool
+    world: World, workers: Workers, attested: str
 ) -> None:
     world.to_books.fault("drop_before_commit")
     run = workers.submit("post_one", reference="R-1")
@@ -139,18 +142,56 @@ def test_another_host_proves_an_absence_only_after_an_attested_death(
     assert first.wait(DEADLINE_SECONDS) == -signal.SIGKILL
     world.to_books.clear()
     world.to_books.open()
-    if attested:
-        assert workers.command("watch", "--once", "--set", "host=alpha").wait(DEADLINE_SECONDS) == 0
-    assert bool(world.store.leases.attempts(run)[0].attested) is attested
-    second = workers.short("beta")
-    row = workers.until_state(run, RunState.FINISHED, RunState.WAITING)
-    if attested:
-        assert (row.state, world.outcomes(run)) == (RunState.FINISHED, ["not_happened", "happened"])
-        assert world.invoices("R-1") == ["INV-1"]
+    if attested == "before the question":
+        attest(world, workers, run)
+        second = workers.short("beta")
     else:
-        assert (row.state, world.outcomes(run)) == (RunState.WAITING, ["asked"])
-        assert world.books.invoices == []
+        second = workers.short("beta")
+        workers.until_state(run, RunState.WAITING)
+        (question,) = world.store.inbox.questions(run, open_only=True)
+        assert question.earliest_safe is None  # the sender may live there
+        assert (world.outcomes(run), world.books.invoices) == (["asked"], [])
+        attest(world, workers, run)
+        assert workers.command("resume", run, "--set", "host=beta").wait(DEADLINE_SECONDS) == 0
+        assert world.store.inbox.question(question.id).state is QuestionState.CLOSED
+    workers.until_state(run, RunState.FINISHED)
+    assert world.outcomes(run) == ["not_happened", "happened"]
+    assert world.invoices("R-1") == ["INV-1"]
     assert workers.drained(second) == 0
+
+
+def test_an_attested_death_dates_an_open_question_and_a_person_needs_no_override(
+    world: World, workers: Workers
+) -> None:
+    """What is not on a list that is not declared complete proves nothing: the person decides, as soon as it is safe."""
+    world.to_books.fault("drop_before_commit")
+    run = workers.submit("post_one_unvouched", "unvouched.py", reference="R-1")
+    first = workers.short("alpha")
+    world.to_books.when("came", first.kill)
+    assert first.wait(DEADLINE_SECONDS) == -signal.SIGKILL
+    world.to_books.clear()
+    world.to_books.open()
+    second = workers.short("beta")
+    workers.until_state(run, RunState.WAITING)
+    assert workers.drained(second) == 0
+    (question,) = world.store.inbox.questions(run, open_only=True)
+    no = ("answer", question.id, "not-happened", "--by", "ann", "--reason", "not in the books", "--set", "host=beta")
+    assert workers.command(*no).wait(DEADLINE_SECONDS) == 2
+    attest(world, workers, run)
+    assert workers.command("resume", run, "--keep-looking", "0", "--set", "host=beta").wait(DEADLINE_SECONDS) == 3
+    dated = world.store.inbox.question(question.id)
+    assert dated.state is QuestionState.OPEN and dated.earliest_safe is not None
+    assert workers.command(*no).wait(DEADLINE_SECONDS) == 0
+    assert workers.start("--until-idle").wait(DEADLINE_SECONDS) == 0
+    assert world.outcomes(run) == ["not_happened", "happened"]
+    assert world.invoices("R-1") == ["INV-1"]
+
+
+def attest(world: World, workers: Workers, run: str) -> None:
+    """Let the watcher of the host alpha see its dead, and say so."""
+    assert world.store.leases.attempts(run)[0].attested is None
+    assert workers.command("watch", "--once", "--set", "host=alpha").wait(DEADLINE_SECONDS) == 0
+    assert world.store.leases.attempts(run)[0].attested is not None
 
 
 def test_a_worker_that_is_asked_twice_ends_at_once_and_its_run_is_explained_and_looked_at(
@@ -192,17 +233,40 @@ def test_a_keeper_that_was_stopped_before_the_release_lets_nothing_go_when_it_go
     run = workers.submit("post_one", reference="R-1")
     first = workers.short("here", until_idle=True, kill_at="paused:1@stopped-keeper")
     workers.until_stopped(first)
-    if workers.store_is_held():  # what a stopped process holds, SQLite holds for it; nothing is made meanwhile
-        pytest.skip("another thread of it was stopped inside a transaction")
     assert world.books.invoices == []
     second = workers.short("here")
     row = workers.until_state(run, RunState.FINISHED)
     assert row.attempt == 2
     first.send_signal(signal.SIGCONT)
-    assert first.wait(DEADLINE_SECONDS) == 0
+    assert first.wait(DEADLINE_SECONDS) in {0, -signal.SIGKILL}  # ended, if another thread of it was just writing
     assert world.outcomes(run) == ["not_happened", "happened"]  # the first was held at the wire to its end
     assert world.invoices("R-1") == ["INV-1"]
     assert workers.drained(second) == 0
+
+
+def test_a_keeper_that_was_stopped_while_it_wrote_is_ended_after_its_lease_and_holds_nobody_up(
+    world: World, workers: Workers
+) -> None:
+    run = workers.submit("post_one", reference="R-1")
+    first = workers.stopped_in_a_write("here")
+    workers.until_stopped(first)
+    assert workers.store_is_held()
+    second = workers.short("here")
+    workers.until_state(run, RunState.FINISHED)
+    assert first.wait(DEADLINE_SECONDS) == -signal.SIGKILL
+    assert world.invoices("R-1") == ["INV-1"]
+    assert workers.drained(second) == 0
+
+
+def test_a_stopped_command_that_keeps_nothing_is_named_and_let_be(world: World, workers: Workers) -> None:
+    command = workers.stopped_command()
+    workers.until_stopped(command)
+    assert workers.command("watch", "--once").wait(DEADLINE_SECONDS) == 0
+    assert command.poll() is None
+    home = SqliteHome(Path(world.store.address), patience=0.1)
+    with pytest.raises(StoreUnusable) as said, home.explained(), Session(home.engine) as session:
+        home.begin_write(session)
+    assert f"process {command.pid}, which is stopped: let it go on (kill -CONT {command.pid})" in str(said.value)
 
 
 @pytest.mark.parametrize("ended", one_in(2, ["ended", "NULL"]))
