@@ -75,12 +75,13 @@ class Crew:
 
     def serve(self) -> int:
         """Keep runs until it is asked to stop, or its duty is done; how many it has taken."""
-        keeper = self._store.keepers.begin(own_process(), self._duty.concurrency)
         watch = Watch(self._store, self._options, self._tell)
         threads = ThreadPoolExecutor(self._duty.concurrency, thread_name_prefix="keeper")
-        with threads, self._signals(), watch.going():
-            self._go_on(threads, keeper)
-            self._drain(keeper)
+        with watch.going():  # before anything is written: a stopped keeper may hold the store
+            keeper = self._store.keepers.begin(own_process(), self._duty.concurrency)
+            with threads, self._signals():
+                self._go_on(threads, keeper)
+                self._drain(keeper)
         self._store.keepers.end(keeper)
         return self._taken
 
