@@ -34,7 +34,7 @@ def last_attempt(store: Store, run: str) -> AttemptRow | None:
 
 def near(store: Store, host: str, process: str) -> bool:
     """Whether a stored process can be judged here: it is of this host, and in sight."""
-    return host == store.host and processes.in_sight(_PROCESS.validate_json(process))
+    return host == store.host and processes.in_sight(stored_as(process))
 
 
 def is_over(store: Store, attempt: AttemptRow) -> bool:
@@ -151,10 +151,10 @@ def stored_as(stored: str) -> ProcessId:
 
 def lives(stored: str | None) -> bool:
     """Whether the process that was stored lives on this host. Raises `OutOfSight` where that can't be told."""
-    return stored is not None and processes.alive(_PROCESS.validate_json(stored))
+    return stored is not None and processes.alive(stored_as(stored))
 
 
 def end_process(stored: str | None) -> None:
     """End the process that was stored, if it lives, and see it dead."""
     if stored is not None and lives(stored):
-        processes.end([_PROCESS.validate_json(stored)])
+        processes.end([stored_as(stored)])

@@ -80,8 +80,7 @@ class Making:
             Superseded: another attempt owns the run.
         """
         gesture.check()
-        if gesture.target.page.context != self.attempt.acting.context:
-            raise WrongTask(f"“{gesture.intent}” is on a page of another browser context, where nothing guards it.")
+        self._check_page(gesture)
         baseline = self._baseline(gesture)
         row = self._intend(gesture, baseline)
         try:
@@ -102,6 +101,14 @@ class Making:
             return self._dispatch(gesture, case, row, recorder)
 
     # before anything is made
+
+    def _check_page(self, gesture: Gesture[Any]) -> None:
+        context = gesture.target.page.context
+        if context == self.attempt.acting.context:
+            return
+        if context.browser is not None and not context.browser.is_connected():
+            raise MachineTrouble(f"The browser died while this was prepared: {gesture.intent}. Nothing was made.")
+        raise WrongTask(f"“{gesture.intent}” is on a page of another browser context, where nothing guards it.")
 
     def _baseline(self, gesture: Gesture[Any]) -> tuple[Observation | None, ...]:
         """What the observers saw before the step's FIRST gesture."""

@@ -112,6 +112,14 @@ def test_whatever_dies_while_the_page_is_prepared_leaves_one_invoice(world: Worl
     assert (ended.state, ended.result) == (RunState.FINISHED, '"INV-1"')
 
 
+def test_a_browser_that_dies_when_all_is_prepared_is_no_mistake_of_the_task(world: World, tmp_path: Path) -> None:
+    run = world.submit("lose_the_browser", "dying.py", reference="R-1", died=tmp_path / "died")
+    ended = world.keep(run)
+    assert (ended.state, ended.result) == (RunState.FINISHED, '"INV-1"'), ended
+    assert ended.attempts == 2 and world.outcomes(run) == ["happened"]
+    assert world.invoices("R-1") == ["INV-1"]
+
+
 def test_an_open_question_keeps_looking_and_presence_closes_it(world: World) -> None:
     world.to_books.fault("commit_late")
 

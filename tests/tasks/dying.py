@@ -1,10 +1,12 @@
-"""A task for the acceptance tests whose worker dies each time, until a person has mended the cause."""
+"""Tasks for the acceptance tests whose worker dies each time, until a person has mended the cause, or whose browser
+dies once."""
 
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
-from playwright.sync_api import Page
+from playwright.sync_api import Error, Page
 
 from browser_agent import Click, ConfirmationText, Gesture, Record, Run, Site, step, task
 
@@ -32,3 +34,24 @@ def die_until_mended(run: Run, reference: str, mended: Path) -> str:
     if not mended.exists():
         os.kill(os.getpid(), signal.SIGKILL)
     return run.step(post(reference))
+
+
+@step(site=books)
+def post_after_a_death(page: Page, reference: str, died: str) -> Gesture[str]:
+    """Post an invoice; the first time the browser dies when all is prepared."""
+    gesture = post.prepare(page, reference)
+    browser = page.context.browser
+    if browser is not None and not Path(died).exists():
+        Path(died).touch()
+        with suppress(Error):
+            browser.new_browser_cdp_session().send("Browser.close")
+        while browser.is_connected():
+            with suppress(Error):
+                page.wait_for_timeout(50)
+    return gesture
+
+
+@task(sites=[books])
+def lose_the_browser(run: Run, reference: str, died: Path) -> str:
+    """Post one invoice, in the second browser."""
+    return run.step(post_after_a_death(reference, f"{died}"))
