@@ -12,6 +12,7 @@ from browser_agent.browser.chromium import Chromium
 from browser_agent.keeping import Ended
 from browser_agent.states import Answer, RunState
 from browser_agent.store import Consent, Said
+from tests.fix_matrix import chosen
 from tests.fix_world import World
 
 FILE = "approving.py"
@@ -78,7 +79,7 @@ def test_a_step_that_needs_a_yes_asks_by_itself_and_a_no_is_the_scripts_to_handl
     assert json.dumps(dispatch["approval"])
 
 
-@pytest.mark.parametrize(("before", "after"), [("released:1", "released:2"), ("settled:1", "settled:2")])
+@pytest.mark.parametrize(("before", "after"), chosen(("released:1", "released:2"), others=[("settled:1", "settled:2")]))
 def test_a_mail_before_a_question_and_an_invoice_after_it_are_made_once_however_often_it_is_resumed(
     world: World, before: str, after: str
 ) -> None:
