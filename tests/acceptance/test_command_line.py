@@ -24,7 +24,7 @@ from browser_agent.browser.chromium import ENVIRONMENT_NAME, Chromium, processes
 from browser_agent.processes import ProcessId
 from browser_agent.sealing import KEY_VARIABLE
 from browser_agent.states import RunState
-from tests.fix_matrix import one_in
+from tests.fix_matrix import chosen
 from tests.fix_world import TASKS, World
 
 Say = Callable[..., "subprocess.Popen[str]"]
@@ -169,7 +169,7 @@ def test_a_second_ctrl_c_at_the_pause_ends_the_run_as_well(world: World, tmp_pat
     assert world.store.leases.run(the_run(world)).state is RunState.STOPPED
 
 
-@pytest.mark.parametrize("point", one_in(2, ["paused", "dispatching", "answered", "released"]))
+@pytest.mark.parametrize("point", chosen("paused", others=["dispatching", "answered", "released"]))
 def test_a_killed_keeper_takes_its_worker_and_browser_along_and_a_resume_looks(
     world: World, say: Say, point: str
 ) -> None:
