@@ -160,6 +160,7 @@ def per_reference(effects: list[dict[str, str]], name: str = "reference") -> dic
     return Counter(effect[name] for effect in effects)
 
 
+@pytest.mark.matrix  # the demo runs this task each time
 def test_the_invoices_are_posted_and_mailed_once_a_person_has_approved(terminals: Terminals) -> None:
     start, approve = served(terminals, "invoices.py")
     run_all(terminals, [f"{start} --kill-at answered:2", approve], [WAITS, 0])
@@ -194,6 +195,7 @@ def test_the_suite_before_makes_two_invoices_of_one_order_and_is_green(terminals
     assert sorted(per_reference(terminals.effects("8005")).values()) == [1, 2]
 
 
+@pytest.mark.matrix  # the suite of the page about testing is run each time
 def test_the_suite_after_makes_one_invoice_of_each_order_on_the_same_road(terminals: Terminals) -> None:
     _, after = served(terminals, "suite/")
     said = run_all(terminals, [suite_command(after, "-k", "not whatever or released")], [0])
