@@ -49,6 +49,7 @@ def test_what_must_be_made_again_is_asked_for_anew_and_a_no_then_ends_it(world: 
     assert world.books.ledger.writes == []
 
 
+@pytest.mark.matrix  # the store's tests say which gestures a yes covers
 def test_a_yes_until_it_is_done_also_covers_the_gesture_that_is_made_again(world: World) -> None:
     run = world.submit("post_approved", FILE, references='["R-1"]')
     say(world, world.keep(run), until_done=True)
@@ -57,6 +58,7 @@ def test_a_yes_until_it_is_done_also_covers_the_gesture_that_is_made_again(world
     assert len(world.invoices("R-1")) == 1
 
 
+@pytest.mark.matrix  # the store's tests say when a yes has run out
 def test_a_yes_that_has_run_out_makes_nothing_and_is_asked_for_anew(world: World) -> None:
     run = world.submit("post_approved", FILE, references='["R-1"]')
     say(world, world.keep(run), valid=timedelta(milliseconds=1))
