@@ -159,6 +159,7 @@ def test_a_person_who_takes_longer_than_a_step_may_is_waited_for(world: World, t
     assert world.invoices("R-1") == ["INV-1"]
 
 
+@pytest.mark.matrix  # the first one ends it
 def test_a_second_ctrl_c_at_the_pause_ends_the_run_as_well(world: World, tmp_path: Path) -> None:
     words = (*run_words(world, "post_one", reference="R-1"), "--pause-before-gesture", "--store", world.store.address)
     at = Terminal(*words, folder=tmp_path)
@@ -248,6 +249,7 @@ def test_a_dead_driver_of_the_keeper_ends_the_keeping_and_a_resume_goes_on(world
     assert world.invoices("R-1") == ["INV-1"]
 
 
+@pytest.mark.matrix  # `test_faults.py` has a door that is shut
 def test_a_site_that_is_down_at_the_start_is_told_and_nothing_is_lost(world: World, say: Say) -> None:
     world.to_books.fault("refuse", "GET /*")
     words = run_words(world, "post_one", reference="R-1")
