@@ -169,6 +169,7 @@ def test_the_invoices_are_posted_and_mailed_once_a_person_has_approved(terminals
     assert len({mail["to"] for mail in mails}) == len(mails) == len(invoices)
 
 
+@pytest.mark.matrix  # the tests of the shop and of the status words have its parts
 def test_an_order_is_found_on_a_list_of_several_pages_and_not_placed_again(terminals: Terminals) -> None:
     told = served(terminals, "shop_order.py")
     others = [f"other {number}" for number in range(21)]
