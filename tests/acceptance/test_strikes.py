@@ -10,7 +10,7 @@ import pytest
 
 from browser_agent.keeping import Event
 from browser_agent.states import Point, RunState
-from tests.fix_matrix import chosen, one_in
+from tests.fix_matrix import chosen
 from tests.fix_world import World
 
 BEFORE_THE_INPUT = (Point.BEFORE_INTENT, Point.INTENT)
@@ -49,7 +49,8 @@ def test_a_stopped_worker_sends_nothing_and_is_followed_by_another(world: World,
         assert world.outcomes(run) == ["not_happened", "happened"]
 
 
-@pytest.mark.parametrize("point", one_in(2, BEFORE_RELEASE))
+@pytest.mark.matrix  # so is one that is stopped there
+@pytest.mark.parametrize("point", BEFORE_RELEASE)
 def test_a_worker_killed_before_the_release_is_proven_to_have_sent_nothing(world: World, point: Point) -> None:
     run = world.submit("post_one_slowly", reference="R-1")
     assert world.keep(run, f"{point}").state is RunState.FINISHED
