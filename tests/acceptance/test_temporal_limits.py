@@ -20,6 +20,7 @@ from tests.fix_temporal import Engine, until
 Handle = WorkflowHandle[Any, Any]
 
 
+@pytest.mark.matrix  # the conformance tests have two hosts, one of which is killed
 def test_two_hosts_with_their_runs_in_postgresql_make_one_invoice_though_one_is_killed(
     engine_on_postgres: Engine,
 ) -> None:
@@ -100,9 +101,8 @@ def test_a_long_history_goes_on_as_a_new_workflow_which_takes_an_answer_and_refu
     assert engine.world.invoices("S-1") == ["INV-1"]
 
 
-@pytest.mark.parametrize(
-    ("words", "made"), [(["approve"], ["INV-1"]), pytest.param(["refuse"], [], marks=pytest.mark.matrix)]
-)
+@pytest.mark.matrix  # a question and its answer are the same, whatever is asked
+@pytest.mark.parametrize(("words", "made"), [(["approve"], ["INV-1"]), (["refuse"], [])])
 def test_what_asks_first_is_made_after_a_yes_alone(engine: Engine, words: list[str], made: list[str]) -> None:
     engine.browsers()
     key = f"asks first, {words[0]}"
