@@ -109,6 +109,7 @@ def test_a_waiting_run_has_no_browser_and_its_answer_is_taken_up_by_a_worker_alo
     assert world.invoices("R-1") == ["INV-1"]
 
 
+@pytest.mark.matrix  # the conformance tests stop one whose store is PostgreSQL
 def test_a_keeper_that_was_stopped_past_its_lease_changes_nothing_when_it_goes_on(
     world: World, workers: Workers
 ) -> None:
