@@ -41,7 +41,6 @@ def test_a_step_that_has_written_before_it_hung_is_not_prepared_again_by_itself(
     assert (written, world.invoices("R-1")) == (["/draft"], [])
 
 
-@pytest.mark.matrix  # one that always hangs has its gesture behind it as well
 def test_a_step_that_hangs_after_its_gesture_is_not_made_again(world: World) -> None:
     run = world.submit("hang_after", "hanging.py", reference="R-1")
     ended = world.keep(run, step_seconds=LIMIT)
