@@ -99,7 +99,6 @@ def test_a_reset_workflow_looks_before_it_makes_anything(engine: Engine) -> None
     assert engine.world.invoices("S-1") == ["INV-1"]
 
 
-@pytest.mark.matrix  # a run that has ended is given to nobody, as the store's tests show
 def test_a_run_that_came_to_its_end_elsewhere_before_its_activity_began_is_told_as_ended(engine: Engine) -> None:
     row = engine.submit("post_one", "reference=S-1", key="ended elsewhere")
     until(lambda: engine.ask(row.key or "", lambda handle: handle.query("stand")), "its activity waits for a worker")
