@@ -189,6 +189,7 @@ def test_a_price_is_raised_once_after_a_yes_and_taken_back_to_the_cent(terminals
     assert changes == [("autumn", "110.00", "121.00"), ("autumn, taken back", "121.00", "110.00")]
 
 
+@pytest.mark.matrix  # with the one after it
 def test_the_suite_before_makes_two_invoices_of_one_order_and_is_green(terminals: Terminals) -> None:
     before, _ = served(terminals, "suite/")
     said = run_all(terminals, [suite_command(before)], [0])
