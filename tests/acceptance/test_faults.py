@@ -10,7 +10,7 @@ import pytest
 
 from browser_agent.keeping import Event
 from browser_agent.states import RunState
-from tests.fix_matrix import chosen, crossed, one_in
+from tests.fix_matrix import chosen, one_in
 from tests.fix_world import World
 
 LOST_AFTER = ("cut_after_head", "drop_after_commit", "gateway_502_after_commit", "hang")
@@ -31,7 +31,8 @@ def test_a_lost_answer_makes_no_second_invoice(world: World, fault: str, by: str
     assert world.outcomes(run) == ["happened"]
 
 
-@pytest.mark.parametrize(("fault", "by"), crossed(LOST_BEFORE, ["form", "fetch"], every=4))
+@pytest.mark.matrix  # `test_faults_by_name.py` loses one, `test_kills.py` two with their workers
+@pytest.mark.parametrize(("fault", "by"), [*product(LOST_BEFORE, ["form", "fetch"])])
 def test_a_lost_request_is_proven_absent_and_made_once_more(world: World, fault: str, by: str) -> None:
     world.to_books.fault(fault)
     run = world.submit("post_one", reference="R-1", by=by)
