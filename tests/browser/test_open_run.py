@@ -155,6 +155,7 @@ def test_a_clean_no_is_raised_under_the_guard(desk: Desk) -> None:
     assert len(desk.books.invoices) == 0
 
 
+@pytest.mark.matrix  # what follows is a no to a second copy in truth
 @unguarded
 def test_without_the_guard_a_no_may_be_the_answer_to_a_second_copy(desk: Desk) -> None:
     desk.books.reject(422, "The period is closed.")
