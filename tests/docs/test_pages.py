@@ -50,6 +50,7 @@ def test_each_block_of_a_page_runs_in_an_empty_folder_and_says_what_is_shown(nam
         assert [effect["values"]["reference"] for effect in truth["effects"]] == INVOICES[name]
 
 
+@pytest.mark.matrix  # `tests/acceptance/test_postgres.py` runs its commands each time
 def test_the_page_about_a_shared_database_runs_on_one(
     tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
