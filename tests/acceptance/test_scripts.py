@@ -155,6 +155,7 @@ def test_a_declared_dialog_is_accepted(world: World) -> None:
     assert (ended.state, world.invoices("R-1")) == (RunState.FINISHED, ["INV-1"])
 
 
+@pytest.mark.matrix  # the step is prepared anew, as without a kill
 def test_what_is_there_already_is_asked_about_after_a_kill_too(world: World) -> None:
     world.books.enter(customer="Contoso Ltd", amount="380.00", reference="R-1")
     run = world.submit("post_one", reference="R-1")
