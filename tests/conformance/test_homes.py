@@ -158,7 +158,7 @@ def _clock(home: Home, request: pytest.FixtureRequest, minutes: int) -> dict[str
     return {"more": environment, "chromium": request.getfixturevalue("right_chromium"), "shorter": 1.0}
 
 
-@on()  # for SQLite and Temporal the tests of the workers have it
+@on()  # `test_workers.py` has it for SQLite, `test_temporal.py` for Temporal
 def test_a_run_whose_workers_keep_dying_asks_for_a_person(home: Home) -> None:
     first = home.worker(kill_at="intent:1@keeper", attempts=1)
     run = home.submit(attempts=1, reference="R-1")
