@@ -35,6 +35,7 @@ def references(world: World) -> list[str]:
     return [each.reference for each in world.shop.orders]
 
 
+@pytest.mark.matrix  # a neighbour's is without our key as well
 def test_a_sentence_that_every_order_is_answered_with_proves_nothing_of_ours(world: World) -> None:
     world.shop.commit_late(3600, status=202)
     outcome, why = order(world, "form", r"Your order was accepted")

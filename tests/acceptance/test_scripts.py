@@ -131,6 +131,7 @@ def test_the_enter_key_posts_once(world: World) -> None:
     assert (ended.state, world.invoices("R-1")) == (RunState.FINISHED, ["INV-1"])
 
 
+@pytest.mark.matrix  # `test_observers_status.py` looks at the answer of a post
 def test_looking_after_a_kill_writes_nothing_also_on_the_answer_of_a_post(world: World) -> None:
     world.books.answer_post_in_place = True
     ended = world.go("post_one", kill="answered:1", reference="R-1")
