@@ -27,8 +27,8 @@ RUN = [name for name in PAGES if any(block.runs for block in blocks(name))]
 NOT_RUN_AT_MOST = 4
 SHARED = "docs/postgres.md"
 """Needs a database."""
-ENGINE = "docs/scale.md"
-"""Needs Temporal, whose commands `tests/acceptance/test_temporal.py` runs each time."""
+ON_DEMAND = ("docs/scale.md", "docs/workers.md")
+"""Their commands are run each time by `test_temporal.py` and `test_workers.py` of the acceptance tests."""
 PUBLIC = {"browser_agent": set(browser_agent.__all__), "observers": set(observers.__all__)}
 GROUPS = {"audit", "temporal"}
 INVOICES = {
@@ -40,7 +40,7 @@ INVOICES = {
 """What each page leaves behind, by the practice site's own ledger."""
 
 
-@pytest.mark.parametrize("name", chosen(*(name for name in RUN if name not in {SHARED, ENGINE}), others=[ENGINE]))
+@pytest.mark.parametrize("name", chosen(*(name for name in RUN if name not in {SHARED, *ON_DEMAND}), others=ON_DEMAND))
 def test_each_block_of_a_page_runs_in_an_empty_folder_and_says_what_is_shown(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
