@@ -45,7 +45,7 @@ TRADES = (
 
 
 TAKEN = ((TRADES[2], "fetch", ENDINGS[1]),)
-"""The short soak, which interrupts the other sites each time, has no wizard."""
+"""The short soak runs the other sites each time, in its storm; it has no wizard."""
 CELLS = chosen(*TAKEN, others=[cell for cell in product(TRADES, ["form", "fetch"], ENDINGS) if cell not in TAKEN])
 
 
