@@ -10,7 +10,7 @@ MKDOCS := NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs
 
 help:
 	@echo "make demo   a run is interrupted, looked at and resumed, before your eyes"
-	@echo "make test   all tests"
+	@echo "make test   all tests; of a long crossing the cells that differ"
 	@echo "make cover  how much of the code the quick tests reach"
 	@echo "make matrix every interruption on every site by every way; goes on where it was stopped"
 	@echo "make soak   8 worker processes, 3000 runs on all sites, both databases, a storm of kills; ends with the ledgers; ARGS=--help"

@@ -13,6 +13,11 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let Playwright's drivers, of which every run starts two, find their own code compiled."""
+    os.environ.setdefault("NODE_COMPILE_CACHE", str(config.rootpath / ".pytest_cache" / "node"))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Half as many processes again as there are cores: a test that kills something waits for a third of its time."""

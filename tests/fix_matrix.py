@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,28 @@ def crossed(*axes: Sequence[Any], every: int = 2) -> list[Any]:
 def one_in(every: int, values: Sequence[Any]) -> list[Any]:
     """Parameters of which one in `every` is taken each time, the others on demand."""
     return crossed(values, every=every)
+
+
+def chosen(*always: Any, others: Sequence[Any]) -> list[Any]:
+    """Parameters of which some are taken each time, since each behaves in its own way; the others on demand.
+
+    A cell of several parameters is a tuple.
+    """
+    marked = [*((cell, []) for cell in always), *((cell, [pytest.mark.matrix]) for cell in others)]
+    return [pytest.param(*(cell if isinstance(cell, tuple) else (cell,)), marks=marks) for cell, marks in marked]
+
+
+def paired(cells: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Cells of which so many are taken each time that any two values meet that meet in any cell; the others on demand.
+
+    Where some cells can't be, which a product with `every` would not know.
+    """
+    meets = {cell: set(combinations(enumerate(cell), 2)) for cell in cells}
+    left, always = set().union(*meets.values()), list[tuple[Any, ...]]()
+    while left:
+        always.append(max(cells, key=lambda cell: len(left & meets[cell])))
+        left -= meets[always[-1]]
+    return [pytest.param(cell, marks=[] if cell in always else [pytest.mark.matrix]) for cell in cells]
 
 
 VARIABLE = "BROWSER_AGENT_MATRIX"

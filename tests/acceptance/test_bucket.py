@@ -113,6 +113,7 @@ def test_without_its_bucket_a_run_settles_what_was_sent_and_sends_nothing_more(b
     check_whole(world)
 
 
+@pytest.mark.matrix  # the store's tests stop a bucket
 def test_a_bucket_that_hangs_ends_an_attempt_and_the_next_one_carries_on_when_it_answers(
     bucket_world: World, s3: Server
 ) -> None:

@@ -21,6 +21,7 @@ from browser_agent.errors import Misuse
 from browser_agent.states import RunState
 from browser_agent.testing.sites.certificate import Certificate
 from browser_agent.testing.sites.till import Till
+from tests.fix_matrix import chosen
 from tests.fix_world import World
 
 PASSPHRASE = "Wörter"
@@ -36,7 +37,7 @@ def on_disk(folder: Path, certificate: Certificate, passphrase: str = "") -> dic
     return {"client_certificate": folder / "client.pem", "client_key": folder / "client.key"}
 
 
-@pytest.mark.parametrize("how", [(False, None), (True, None), (True, "released:1")])
+@pytest.mark.parametrize("how", chosen([True, "released:1"], others=[[False, None], [True, None]]))
 def test_an_order_is_made_once_where_a_certificate_is_demanded(
     world: World,
     certificate: Certificate,

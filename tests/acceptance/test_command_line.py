@@ -24,7 +24,7 @@ from browser_agent.browser.chromium import ENVIRONMENT_NAME, Chromium, processes
 from browser_agent.processes import ProcessId
 from browser_agent.sealing import KEY_VARIABLE
 from browser_agent.states import RunState
-from tests.fix_matrix import one_in
+from tests.fix_matrix import chosen
 from tests.fix_world import TASKS, World
 
 Say = Callable[..., "subprocess.Popen[str]"]
@@ -113,7 +113,7 @@ def the_run(world: World) -> str:
 
 
 def test_ctrl_c_finishes_the_gesture_in_hand_and_the_resume_makes_the_rest(world: World, say: Say) -> None:
-    process = say(*run_words(world, "post_many", references='["R-1", "R-2", "R-3"]'))
+    process = say(*run_words(world, "post_many", references='["R-1", "R-2"]'))
     world.to_books.when("committed", lambda: interrupt_once(process))
     said = document(process)
     assert (said["code"], said["state"]) == (4, "stopped")
@@ -121,8 +121,8 @@ def test_ctrl_c_finishes_the_gesture_in_hand_and_the_resume_makes_the_rest(world
     assert world.outcomes(said["run"]) == ["happened"]
     assert said["next"].startswith(f"browser-agent resume {said['run']}")
     world.to_books.clear()
-    assert document(say("resume", said["run"]))["result"] == ["INV-1", "INV-2", "INV-3"]
-    assert len(world.books.invoices) == 3
+    assert document(say("resume", said["run"]))["result"] == ["INV-1", "INV-2"]
+    assert len(world.books.invoices) == 2
 
 
 def test_ctrl_c_at_the_pause_makes_nothing_and_enter_on_the_resume_makes_it_once(world: World, tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_second_ctrl_c_at_the_pause_ends_the_run_as_well(world: World, tmp_pat
     assert world.store.leases.run(the_run(world)).state is RunState.STOPPED
 
 
-@pytest.mark.parametrize("point", one_in(2, ["paused", "dispatching", "answered", "released"]))
+@pytest.mark.parametrize("point", chosen("paused", others=["dispatching", "answered", "released"]))
 def test_a_killed_keeper_takes_its_worker_and_browser_along_and_a_resume_looks(
     world: World, say: Say, point: str
 ) -> None:
@@ -192,7 +192,7 @@ def test_a_killed_keeper_takes_its_worker_and_browser_along_and_a_resume_looks(
     assert world.invoices("R-1") == ["INV-1"]
 
 
-@pytest.mark.parametrize("keyed", [True, False], ids=["with a key", "without a key"])
+@pytest.mark.parametrize("keyed", chosen(True, others=[False]), ids=["with a key", "without a key"])
 def test_with_a_key_a_resume_looks_under_the_session_of_the_dead_keeper(
     world: World, say: Say, keyed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,6 +248,7 @@ def test_a_dead_driver_of_the_keeper_ends_the_keeping_and_a_resume_goes_on(world
     assert world.invoices("R-1") == ["INV-1"]
 
 
+@pytest.mark.matrix  # `test_faults.py` has a door that is shut
 def test_a_site_that_is_down_at_the_start_is_told_and_nothing_is_lost(world: World, say: Say) -> None:
     world.to_books.fault("refuse", "GET /*")
     words = run_words(world, "post_one", reference="R-1")

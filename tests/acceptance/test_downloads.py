@@ -10,6 +10,7 @@ from browser_agent.errors import Misuse
 from browser_agent.starting import submit
 from browser_agent.states import RunState
 from browser_agent.tasks import load_task
+from tests.fix_matrix import chosen
 from tests.fix_world import TASKS, World
 
 
@@ -46,7 +47,7 @@ def test_a_download_that_breaks_off_leaves_no_file_and_is_told(world: World, tmp
     assert told.startswith("The download receipt-O-1.csv is not kept: ")
 
 
-@pytest.mark.parametrize("kill", [None, "answered:1", "settled:1"])
+@pytest.mark.parametrize("kill", chosen("answered:1", others=["settled:1", None]))
 def test_what_a_gesture_brings_is_whole_or_not_there_whenever_its_worker_dies(
     world: World, tmp_path: Path, kill: str | None
 ) -> None:

@@ -160,6 +160,7 @@ def per_reference(effects: list[dict[str, str]], name: str = "reference") -> dic
     return Counter(effect[name] for effect in effects)
 
 
+@pytest.mark.matrix  # the demo runs this task each time
 def test_the_invoices_are_posted_and_mailed_once_a_person_has_approved(terminals: Terminals) -> None:
     start, approve = served(terminals, "invoices.py")
     run_all(terminals, [f"{start} --kill-at answered:2", approve], [WAITS, 0])
@@ -168,6 +169,7 @@ def test_the_invoices_are_posted_and_mailed_once_a_person_has_approved(terminals
     assert len({mail["to"] for mail in mails}) == len(mails) == len(invoices)
 
 
+@pytest.mark.matrix  # the tests of the shop and of the status words have its parts
 def test_an_order_is_found_on_a_list_of_several_pages_and_not_placed_again(terminals: Terminals) -> None:
     told = served(terminals, "shop_order.py")
     others = [f"other {number}" for number in range(21)]
@@ -187,6 +189,7 @@ def test_a_price_is_raised_once_after_a_yes_and_taken_back_to_the_cent(terminals
     assert changes == [("autumn", "110.00", "121.00"), ("autumn, taken back", "121.00", "110.00")]
 
 
+@pytest.mark.matrix  # with the one after it
 def test_the_suite_before_makes_two_invoices_of_one_order_and_is_green(terminals: Terminals) -> None:
     before, _ = served(terminals, "suite/")
     said = run_all(terminals, [suite_command(before)], [0])
@@ -194,6 +197,7 @@ def test_the_suite_before_makes_two_invoices_of_one_order_and_is_green(terminals
     assert sorted(per_reference(terminals.effects("8005")).values()) == [1, 2]
 
 
+@pytest.mark.matrix  # the suite of the page about testing is run each time
 def test_the_suite_after_makes_one_invoice_of_each_order_on_the_same_road(terminals: Terminals) -> None:
     _, after = served(terminals, "suite/")
     said = run_all(terminals, [suite_command(after, "-k", "not whatever or released")], [0])

@@ -1,12 +1,16 @@
 """Each kind of gesture on a site that writes as soon as its control is changed: one effect, or none and a refusal."""
 
 import json
+from itertools import product
 
 import pytest
 
 from browser_agent.states import RunState
-from tests.fix_matrix import crossed
+from tests.fix_matrix import chosen
 from tests.fix_world import World
+
+KILLS = (None, "dispatching:1", "released:1")
+TAKEN = (("upload", "dispatching:1"), ("select", "released:1"))
 
 
 def submit(world: World, by: str, **more: str) -> str:
@@ -17,7 +21,8 @@ def submit(world: World, by: str, **more: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("by", "kill"), crossed(["check", "select", "upload"], [None, "dispatching:1", "released:1"], every=3)
+    ("by", "kill"),
+    chosen(*TAKEN, others=[cell for cell in product(["check", "select", "upload"], KILLS) if cell not in TAKEN]),
 )
 def test_a_control_that_writes_at_once_makes_one_effect(world: World, by: str, kill: str | None) -> None:
     run = submit(world, by)
@@ -29,7 +34,7 @@ def test_a_control_that_writes_at_once_makes_one_effect(world: World, by: str, k
     assert world.books.invoices[0].contract == ("contract.pdf (6 bytes)" if by == "upload" else "")
 
 
-IN_THE_WAY = [("select", "hidden"), ("upload", "disabled"), ("check", "covered"), ("click", "moving")]
+IN_THE_WAY = chosen(("check", "covered"), others=[("upload", "disabled"), ("select", "hidden"), ("click", "moving")])
 
 
 @pytest.mark.parametrize(("by", "but"), IN_THE_WAY)
@@ -51,7 +56,7 @@ def test_a_file_that_has_changed_since_it_was_written_down_is_not_sent(world: Wo
     assert world.books.ledger.writes == []
 
 
-@pytest.mark.parametrize("kill", [None, "released:1"])
+@pytest.mark.parametrize("kill", chosen("released:1", others=[None]))
 def test_a_form_that_posts_into_a_new_tab_makes_one_effect(world: World, kill: str | None) -> None:
     run = submit(world, "popup")
     ended = world.keep(run, kill)
@@ -59,6 +64,7 @@ def test_a_form_that_posts_into_a_new_tab_makes_one_effect(world: World, kill: s
     assert (world.invoices("R-1"), world.outcomes(run)) == (["INV-1"], ["happened"])
 
 
+@pytest.mark.matrix  # the tests of dialogs have an alert
 def test_an_alert_that_comes_before_the_write_has_left_the_browser_changes_nothing(world: World) -> None:
     run = submit(world, "fetch", but="alert")
     ended = world.keep(run)
@@ -66,6 +72,7 @@ def test_an_alert_that_comes_before_the_write_has_left_the_browser_changes_nothi
     assert world.invoices("R-1") == ["INV-1"]
 
 
+@pytest.mark.matrix  # the tests of dialogs have it
 def test_the_question_whether_to_leave_the_page_is_no_refusal(world: World) -> None:
     run = submit(world, "form", but="leaving")
     ended = world.keep(run)
@@ -87,6 +94,7 @@ def test_a_page_that_the_tasks_own_listener_would_not_leave_makes_nothing_and_th
     assert (first["ended"], second["ended"]) == ("refused", "happened")
 
 
+@pytest.mark.matrix  # a page that is left is what the others show
 @pytest.mark.parametrize(("on", "answer"), [("page", "stay"), ("context", "leave")])
 def test_a_page_that_is_left_all_the_same_makes_one_effect(world: World, on: str, answer: str) -> None:
     run = world.submit("leave_then_post", "staying.py", on=on, answer=answer)

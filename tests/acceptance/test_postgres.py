@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from browser_agent.states import RunState
+from tests.fix_matrix import chosen
 from tests.fix_postgres import PASSWORD, Server
 from tests.fix_world import TASKS, World, worlds
 
@@ -63,6 +64,7 @@ def test_one_invoice_is_posted_shown_and_verified_by_commands(on_postgres: World
     check_hidden(report.read_text())
 
 
+@pytest.mark.matrix  # the conformance tests kill its keeper
 def test_a_worker_that_is_killed_when_its_write_is_let_go_leaves_one_invoice(postgres_world: World) -> None:
     run = postgres_world.submit("post_one", reference="R-1")
     ended = postgres_world.keep(run, "released:1")
@@ -70,6 +72,7 @@ def test_a_worker_that_is_killed_when_its_write_is_let_go_leaves_one_invoice(pos
     assert postgres_world.invoices("R-1") == ["INV-1"]
 
 
+@pytest.mark.matrix  # the conformance tests kill one
 def test_a_keeper_that_is_killed_is_followed_by_a_resume_and_one_invoice(on_postgres: World) -> None:
     process = begun(*run_words(on_postgres, "post_one", "reference=R-1"), "--kill-at", "answered@keeper")
     process.communicate(timeout=300)
@@ -88,7 +91,7 @@ def world_of_its_own(
         yield world, own_postgres_server
 
 
-@pytest.mark.parametrize("mode", ["fast", "immediate"])
+@pytest.mark.parametrize("mode", chosen("immediate", others=["fast"]))
 def test_a_database_that_is_restarted_while_a_write_is_on_its_way_leaves_one_invoice(
     world_of_its_own: tuple[World, Server], mode: str
 ) -> None:

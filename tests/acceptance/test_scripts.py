@@ -9,13 +9,14 @@ from tests.fix_matrix import one_in
 from tests.fix_world import TASKS, World
 
 
+@pytest.mark.matrix  # a kill between them includes it
 def test_two_equal_calls_are_two_effects(world: World) -> None:
     ended = world.go("post_twice", reference="R-1")
     assert ended.state is RunState.FINISHED
     assert world.invoices("R-1") == ["INV-1", "INV-2"]
 
 
-@pytest.mark.parametrize("point", one_in(2, ["answered:1", "paused:2", "settled:1", "answered:2"]))
+@pytest.mark.parametrize("point", one_in(4, ["answered:1", "paused:2", "settled:1", "answered:2"]))
 def test_two_equal_calls_are_two_effects_across_a_kill(world: World, point: str) -> None:
     ended = world.go("post_twice", kill=point, reference="R-1")
     assert ended.state is RunState.FINISHED
@@ -69,19 +70,26 @@ def cut_off(world: World, call: str = FORM) -> str:
     return run
 
 
-@pytest.mark.parametrize("edit", one_in(2, list(EDITS)))
-def test_an_edited_task_makes_nothing_and_asks(world: World, edit: str) -> None:
-    first, second = EDITS[edit]
-    run = cut_off(world, first)
-    write_task(world.folder, second)
-    ended = world.keep(run)
-    assert ended.state is RunState.WAITING
+def asked_which(world: World, run: str) -> str:
+    """Nothing more is made, and a person is asked which call it is; the question."""
+    assert world.keep(run).state is RunState.WAITING
     (question,) = world.store.inbox.questions(run, open_only=True)
     assert question.kind is QuestionKind.TASK_CHANGED
     assert "The journal expects post(" in question.words and "the task asks for" in question.words
     assert len(world.books.ledger.writes) == 1
+    return question.id
 
 
+@pytest.mark.matrix  # a renamed step is asked about below, and the unit tests compare what was called
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edited_task_makes_nothing_and_asks(world: World, edit: str) -> None:
+    first, second = EDITS[edit]
+    run = cut_off(world, first)
+    write_task(world.folder, second)
+    asked_which(world, run)
+
+
+@pytest.mark.matrix  # every run that is killed between two gestures does
 def test_an_unedited_task_goes_on_where_it_was(world: World) -> None:
     run = cut_off(world)
     ended = world.keep(run)
@@ -92,39 +100,38 @@ def test_an_unedited_task_goes_on_where_it_was(world: World) -> None:
 def test_a_renamed_step_goes_on_when_a_person_says_that_it_is_the_same(world: World) -> None:
     run = cut_off(world)
     write_task(world.folder, EDITS["renamed"][1])
-    world.answer(world.keep(run).questions[0], Answer.MAP)
+    world.answer(asked_which(world, run), Answer.MAP)
     ended = world.keep(run)
     assert ended.state is RunState.FINISHED
     assert (world.invoices("R-1"), world.invoices("R-2")) == (["INV-1"], ["INV-2"])
-
-
-def test_what_is_there_already_is_not_made(world: World) -> None:
-    world.books.enter(customer="Contoso Ltd", amount="380.00", reference="R-1")
-    run = world.submit("post_one", reference="R-1")
-    ended = world.keep(run)
-    assert ended.state is RunState.WAITING
-    assert world.store.inbox.question(ended.questions[0]).kind is QuestionKind.ALREADY_THERE
-    assert world.books.ledger.writes == []
 
 
 USE_OR_MAKE = [(Answer.HAPPENED, "INV-1", 1), (Answer.NOT_HAPPENED, "INV-2", 2)]
 
 
 @pytest.mark.parametrize(("answer", "number", "count"), USE_OR_MAKE)
-def test_a_person_says_what_that_which_is_there_means(world: World, answer: Answer, number: str, count: int) -> None:
+def test_what_is_there_already_is_not_made_until_a_person_has_said_what_it_means(
+    world: World, answer: Answer, number: str, count: int
+) -> None:
     world.books.enter(customer="Contoso Ltd", amount="380.00", reference="R-1")
     run = world.submit("post_one", reference="R-1")
-    world.answer(world.keep(run).questions[0], answer)
+    asked = world.keep(run)
+    assert asked.state is RunState.WAITING
+    assert world.store.inbox.question(asked.questions[0]).kind is QuestionKind.ALREADY_THERE
+    assert world.books.ledger.writes == []
+    world.answer(asked.questions[0], answer)
     ended = world.keep(run)
     assert (ended.state, ended.result) == (RunState.FINISHED, f'"{number}"')
     assert len(world.invoices("R-1")) == count
 
 
+@pytest.mark.matrix  # it is pressed three times below
 def test_the_enter_key_posts_once(world: World) -> None:
     ended = world.go("press_one", reference="R-1")
     assert (ended.state, world.invoices("R-1")) == (RunState.FINISHED, ["INV-1"])
 
 
+@pytest.mark.matrix  # `test_observers_status.py` looks at the answer of a post
 def test_looking_after_a_kill_writes_nothing_also_on_the_answer_of_a_post(world: World) -> None:
     world.books.answer_post_in_place = True
     ended = world.go("post_one", kill="answered:1", reference="R-1")
@@ -142,12 +149,14 @@ def test_a_dialog_that_nobody_declared_is_a_refusal_and_sends_nothing(world: Wor
     assert world.books.ledger.writes == []
 
 
+@pytest.mark.matrix  # the tests of dialogs have it
 def test_a_declared_dialog_is_accepted(world: World) -> None:
     world.books.confirm_dialog = True
     ended = world.go("post_with_dialog", reference="R-1")
     assert (ended.state, world.invoices("R-1")) == (RunState.FINISHED, ["INV-1"])
 
 
+@pytest.mark.matrix  # the step is prepared anew, as without a kill
 def test_what_is_there_already_is_asked_about_after_a_kill_too(world: World) -> None:
     world.books.enter(customer="Contoso Ltd", amount="380.00", reference="R-1")
     run = world.submit("post_one", reference="R-1")

@@ -19,7 +19,6 @@ from browser_agent.processes import ProcessId
 from browser_agent.records import QuestionRow
 from browser_agent.states import Answer
 from browser_agent.store import Said
-from tests.fix_matrix import one_in
 from tests.fix_temporal import Engine, kind_of, until
 
 Handle = WorkflowHandle[Any, Any]
@@ -38,7 +37,8 @@ def test_an_undisturbed_run_makes_one_invoice_however_often_it_is_submitted(engi
     assert "is there already; nothing was started" in again.stdout, again.stderr
 
 
-@pytest.mark.parametrize("point", one_in(3, ["released", "paused", "dispatching"]))
+@pytest.mark.matrix  # the conformance tests kill one and restart everything
+@pytest.mark.parametrize("point", ["released", "paused", "dispatching"])
 def test_a_browser_worker_that_is_killed_is_followed_by_another_that_looks_first(engine: Engine, point: str) -> None:
     struck = engine.browsers("--kill-at", f"{point}:1@keeper")
     row = engine.submit("post_one", "reference=S-1", key=f"killed at {point}")
@@ -108,6 +108,7 @@ def test_a_run_that_came_to_its_end_elsewhere_before_its_activity_began_is_told_
     assert engine.world.invoices("S-1") == ["INV-1"]
 
 
+@pytest.mark.matrix  # the next one has another host too, whose worker is killed
 def test_a_worker_on_another_host_goes_on_at_once_and_can_prove_no_absence(engine: Engine) -> None:
     if subprocess.run(["unshare", "--uts", "true"], capture_output=True, check=False).returncode:
         pytest.skip("no other host name can be had here")
@@ -189,6 +190,7 @@ def test_a_site_that_says_no_fails_the_workflow_by_that_name_and_without_its_wor
     assert engine.world.invoices("S-1") == ["INV-1"]
 
 
+@pytest.mark.matrix  # the conformance tests restart everything
 def test_a_server_that_is_started_anew_goes_on_where_it_was(engine: Engine) -> None:
     stopped = _stopped(engine, "paused", "server")
     engine.server.end()

@@ -20,6 +20,7 @@ from tests.fix_temporal import Engine, until
 Handle = WorkflowHandle[Any, Any]
 
 
+@pytest.mark.matrix  # the conformance tests have two hosts, one of which is killed
 def test_two_hosts_with_their_runs_in_postgresql_make_one_invoice_though_one_is_killed(
     engine_on_postgres: Engine,
 ) -> None:

@@ -20,6 +20,7 @@ from browser_agent.rules import was_performed, was_refused
 from browser_agent.testing.road.proxy import FaultProxy
 from browser_agent.testing.sites.books import Books
 from observers import ConfirmationText
+from tests.fix_matrix import crossed
 
 SHORT_MS, LONG_MS = 400, 8000
 CONTROLS = {
@@ -75,15 +76,13 @@ REFUSED: tuple[str, ...] = ("click", "check", "press", "select", "upload")
 POINTER = ("click", "check")
 
 
-@pytest.mark.parametrize("kind", REFUSED)
-@pytest.mark.parametrize("html", ["<p>nothing</p>", "%s%s"], ids=["not found", "two found"])
+@pytest.mark.parametrize(("html", "kind"), crossed(["<p>nothing</p>", "%s%s"], REFUSED))
 def test_a_control_that_is_not_one_is_refused_whatever_the_kind(page: Page, html: str, kind: str, pdf: Path) -> None:
     page.set_content(html.replace("%s", CONTROLS[kind]))
     assert ended(page, gesture(kind, page.locator("#x"), pdf), SHORT_MS)[0] == "refused"
 
 
-@pytest.mark.parametrize("kind", POINTER)
-@pytest.mark.parametrize("way", ["hidden", "disabled", "moving", "covered", "vanishing"])
+@pytest.mark.parametrize(("way", "kind"), crossed(["hidden", "disabled", "moving", "covered", "vanishing"], POINTER))
 def test_a_pointer_that_never_came_to_the_control_is_refused(page: Page, way: str, kind: str, pdf: Path) -> None:
     page.set_content(in_the_way(way, CONTROLS[kind]))
     if way == "vanishing":
@@ -108,8 +107,7 @@ def test_a_list_that_was_found_and_not_used_is_in_doubt(page: Page, way: str, pd
     assert ended(page, gesture("select", page.locator("#x"), pdf), 1500)[0] == "in doubt"
 
 
-@pytest.mark.parametrize("way", ["hidden", "disabled", "covered"])
-@pytest.mark.parametrize("kind", ["press", "upload"])
+@pytest.mark.parametrize(("kind", "way"), crossed(["press", "upload"], ["hidden", "disabled", "covered"]))
 def test_keys_and_files_go_in_whatever_is_in_the_way_so_it_is_waited_for_before(
     page: Page, kind: str, way: str, pdf: Path
 ) -> None:
@@ -117,8 +115,7 @@ def test_keys_and_files_go_in_whatever_is_in_the_way_so_it_is_waited_for_before(
     assert ended(page, gesture(kind, page.locator("#x"), pdf), LONG_MS)[0] == "made"
 
 
-@pytest.mark.parametrize("kind", REFUSED)
-@pytest.mark.parametrize("where", ["frame", "shadow"])
+@pytest.mark.parametrize(("where", "kind"), crossed(["frame", "shadow"], REFUSED))
 def test_frames_and_open_shadow_roots_take_every_kind(page: Page, where: str, kind: str, pdf: Path) -> None:
     control = CONTROLS[kind]
     inside = f'<iframe srcdoc="{control}"></iframe>' if where == "frame" else ""
@@ -232,8 +229,7 @@ def test_a_page_that_is_closed_meanwhile_is_in_doubt(page: Page, kind: str, pdf:
     assert "has been closed" in log and not was_performed(log)
 
 
-@pytest.mark.parametrize("kind", REFUSED)
-@pytest.mark.parametrize("does", ["confirm('a')", "open('about:blank')"])
+@pytest.mark.parametrize(("does", "kind"), crossed(["confirm('a')", "open('about:blank')"], REFUSED))
 def test_an_input_that_opens_a_dialog_or_a_popup_is_no_refusal(page: Page, does: str, kind: str, pdf: Path) -> None:
     page.set_content(CONTROLS[kind].replace("id=x", f'id=x {EVENT[kind]}="{does}"'))
     pages = len(page.context.pages)

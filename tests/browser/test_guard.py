@@ -15,6 +15,7 @@ import pytest
 from browser_agent.rules import never_sent, nothing_left, rejection
 from browser_agent.testing.sites.till import Ending
 from tests.fix_guard import Counter, press, wait
+from tests.fix_matrix import chosen, crossed, paired
 
 PROTOCOLS = ("HTTP/1.1", "HTTPS", "HTTP/2")
 ENDINGS: tuple[Ending, ...] = ("fin", "rst", 408)
@@ -50,7 +51,7 @@ def _place(value: object) -> int:
     return next(each.index(value) for each in DIMENSIONS if value in each)
 
 
-@pytest.mark.parametrize("cell", cells(), ids=str)
+@pytest.mark.parametrize("cell", paired(cells()), ids=str)
 def test_one_click_sends_once(counter: Counter, cell: Cell) -> None:
     how = {"endings": [cell.ending]} if cell.lost == "first" else {"always": cell.ending}
     raw = counter.raw(cell.protocol, cell.by, warm=cell.warm, **how)
@@ -70,15 +71,17 @@ def test_an_http2_answer_408_is_believed(counter: Counter) -> None:
     assert len(counter.raw("HTTP/2", "form", always=408).orders) == 1
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("every_ms", [100, 0])
+@pytest.mark.parametrize(
+    ("protocol", "every_ms"),
+    chosen(("HTTP/1.1", 0), ("HTTP/2", 100), others=[("HTTP/1.1", 100), ("HTTPS", 0), ("HTTPS", 100), ("HTTP/2", 0)]),
+)
 def test_a_page_that_looks_at_its_host_all_the_time_sends_once(counter: Counter, protocol: str, every_ms: int) -> None:
     raw = counter.raw(protocol, "fetch", poll=every_ms, endings=["fin"])
     guarded = counter.guarded(protocol, "fetch", poll=every_ms, endings=["fin"])
     assert (len(raw.orders), len(guarded.orders)) == (2, 1)
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", chosen("HTTP/1.1", "HTTP/2", others=["HTTPS"]))
 def test_a_large_file_arrives_whole_and_once(counter: Counter, protocol: str, tmp_path: Path) -> None:
     file = tmp_path / "scan.bin"
     file.write_bytes(hashlib.shake_256(b"scan").digest(MEGABYTES * 1024 * 1024))
@@ -88,14 +91,14 @@ def test_a_large_file_arrives_whole_and_once(counter: Counter, protocol: str, tm
     assert [order.sha256 for order in guarded.orders] == [hashlib.sha256(file.read_bytes()).hexdigest()]
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", chosen("HTTP/2", others=["HTTP/1.1", "HTTPS"]))
 def test_an_answer_that_comes_in_pieces_is_shown_to_its_end(counter: Counter, protocol: str) -> None:
     guarded = counter.guarded(protocol, "form", answer="stream")
     assert "Piece 1" in guarded.text and "Order taken" in guarded.text
     assert (len(guarded.orders), guarded.fact.status) == (1, 200)
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", chosen("HTTPS", others=["HTTP/1.1", "HTTP/2"]))
 def test_a_download_arrives(counter: Counter, protocol: str) -> None:
     with counter.order_page(protocol, "form", answer="download") as (page, till):
         assert counter.guard.arm()
@@ -106,7 +109,7 @@ def test_a_download_arrives(counter: Counter, protocol: str) -> None:
         counter.guard.disarm()
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", chosen("HTTP/1.1", others=["HTTPS", "HTTP/2"]))
 def test_a_redirect_leads_to_its_page_with_its_cookie(counter: Counter, protocol: str) -> None:
     guarded = counter.guarded(protocol, "form", answer="redirect")
     assert "Receipt for order=1" in guarded.text
@@ -114,8 +117,14 @@ def test_a_redirect_leads_to_its_page_with_its_cookie(counter: Counter, protocol
     assert (guarded.fact.location or "").endswith("/receipt")
 
 
-@pytest.mark.parametrize("by", ["form", "fetch"])
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(
+    ("protocol", "by"),
+    chosen(
+        ("HTTPS", "form"),
+        ("HTTP/2", "fetch"),
+        others=[("HTTP/1.1", "form"), ("HTTP/1.1", "fetch"), ("HTTPS", "fetch"), ("HTTP/2", "form")],
+    ),
+)
 def test_the_second_hop_of_a_redirected_post_is_held_too(counter: Counter, protocol: str, by: str) -> None:
     raw = counter.raw(protocol, by, answer="moved", endings=["answer", "fin"], copies=3)
     guarded = counter.guarded(protocol, by, until="/moved", answer="moved", endings=["answer", "fin"])
@@ -126,7 +135,7 @@ def test_the_second_hop_of_a_redirected_post_is_held_too(counter: Counter, proto
     assert guarded.report.guarded
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", chosen("HTTP/1.1", "HTTP/2", others=["HTTPS"]))
 def test_two_writes_of_one_click_leave_one_after_the_other(counter: Counter, protocol: str) -> None:
     guarded = counter.guarded(protocol, "twice", until="/tells")
     assert [order.path for order in guarded.orders] == ["/orders", "/tells"]
@@ -158,7 +167,7 @@ def test_the_declared_write_is_guarded_past_one_without_an_answer(counter: Count
     assert guarded.report.guarded
 
 
-@pytest.mark.parametrize("status", [403, 404, 422])
+@pytest.mark.parametrize("status", chosen(422, others=[403, 404]))
 def test_a_no_to_the_browsers_second_copy_can_not_come_under_the_guard(counter: Counter, status: int) -> None:
     raw = counter.raw("HTTP/1.1", "form", endings=["fin"], always=status)
     guarded = counter.guarded("HTTP/1.1", "form", endings=["fin"], always=status)
@@ -167,8 +176,7 @@ def test_a_no_to_the_browsers_second_copy_can_not_come_under_the_guard(counter: 
     assert rejection(guarded.report) is None
 
 
-@pytest.mark.parametrize("by", ["form", "fetch"])
-@pytest.mark.parametrize("ending", ["goaway", "refused_stream", 421])
+@pytest.mark.parametrize(("ending", "by"), crossed(["goaway", "refused_stream", 421], ["form", "fetch"]))
 def test_a_server_that_says_it_did_nothing_is_asked_again(counter: Counter, ending: Ending, by: str) -> None:
     guarded = counter.guarded("HTTP/2", by, endings=[ending])
     assert len(guarded.orders) == 2, "no guard stops this; only counting shows it"

@@ -21,6 +21,7 @@ from browser_agent.testing.sites.till import Till
 from browser_agent.wire import WireReport
 from tests.fix_browser import StartChromium
 from tests.fix_guard import Counter, Guard, press, wait
+from tests.fix_matrix import chosen
 from tests.fix_world import World
 
 
@@ -195,7 +196,9 @@ def _ended(report: WireReport) -> bool:
     return all(fact.refused or fact.status or fact.error for fact in report.facts)
 
 
-@pytest.mark.parametrize("by", ["form", "leaving", "later", "shared worker", "closed form", "blank form"])
+@pytest.mark.parametrize(
+    "by", chosen("form", "later", "shared worker", others=["leaving", "closed form", "blank form"])
+)
 def test_the_guard_of_a_process_of_its_own_holds_the_same(
     playwright: Playwright, start_chromium: StartChromium, by: str
 ) -> None:
@@ -229,7 +232,7 @@ def test_in_a_browser_without_the_flag_a_run_sends_nothing(world: World) -> None
 
 
 @pytest.mark.usefixtures("without_flag")
-@pytest.mark.parametrize("status", [403, 404, 422])
+@pytest.mark.parametrize("status", chosen(422, others=[403, 404]))
 def test_unguarded_a_no_may_be_said_to_the_second_copy_and_is_no_rejection(
     playwright: Playwright, start_chromium: StartChromium, status: int
 ) -> None:

@@ -33,6 +33,7 @@ from browser_agent.store import Said, Store, database
 from browser_agent.testing.road.proxy import FaultProxy
 from browser_agent.testing.sites.books import Books
 from browser_agent.testing.suite.run import crash
+from tests.fix_matrix import chosen
 
 LAUNCHED = {"guarded": ["--enable-net-benchmarking"], "unguarded": []}
 
@@ -154,6 +155,7 @@ def test_a_clean_no_is_raised_under_the_guard(desk: Desk) -> None:
     assert len(desk.books.invoices) == 0
 
 
+@pytest.mark.matrix  # what follows is a no to a second copy in truth
 @unguarded
 def test_without_the_guard_a_no_may_be_the_answer_to_a_second_copy(desk: Desk) -> None:
     desk.books.reject(422, "The period is closed.")
@@ -162,7 +164,7 @@ def test_without_the_guard_a_no_may_be_the_answer_to_a_second_copy(desk: Desk) -
 
 
 @unguarded
-@pytest.mark.parametrize("status", [403, 404, 422])
+@pytest.mark.parametrize("status", chosen(403, others=[404, 422]))
 def test_without_the_guard_the_no_to_a_second_copy_is_never_a_rejection(desk: Desk, status: int) -> None:
     desk.road.fault("drop_after_commit")
     second = desk.road.fault("status", code=status)

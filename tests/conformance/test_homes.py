@@ -51,7 +51,7 @@ def test_after_kill_9_another_worker_looks_and_carries_on(home: Home) -> None:
     one_invoice_by_looking(home, run)
 
 
-@on("postgres", "temporal")
+@on("postgres")
 def test_a_worker_that_sleeps_past_its_lease_right_after_the_gate_makes_no_second_invoice(home: Home) -> None:
     first = home.worker(kill_at="released:1@stopped-keeper")
     run = home.submit(reference="R-1")
@@ -112,7 +112,7 @@ def test_servers_that_crash_while_a_write_is_on_its_way_leave_one_invoice(home: 
     assert home.world.invoices("R-1") == ["INV-1"], home.log()
 
 
-@on("sqlite")
+@on()  # for SQLite, `test_faults.py` locks it while a gesture is settled
 def test_a_store_that_is_locked_for_8_seconds_is_waited_for(home: Home) -> None:
     held: list[float] = []
 
@@ -158,7 +158,7 @@ def _clock(home: Home, request: pytest.FixtureRequest, minutes: int) -> dict[str
     return {"more": environment, "chromium": request.getfixturevalue("right_chromium"), "shorter": 1.0}
 
 
-@on("postgres")
+@on()  # `test_workers.py` has it for SQLite, `test_temporal.py` for Temporal
 def test_a_run_whose_workers_keep_dying_asks_for_a_person(home: Home) -> None:
     first = home.worker(kill_at="intent:1@keeper", attempts=1)
     run = home.submit(attempts=1, reference="R-1")

@@ -19,6 +19,7 @@ from browser_agent.cli import _COMMANDS, app
 from browser_agent.cli.exits import WORDS
 from tests.docs.pages import PAGES, ROOT, blocks, expected, in_pairs
 from tests.docs.running import run_page
+from tests.fix_matrix import chosen
 
 TEXTS = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
 README = TEXTS["README.md"]
@@ -26,6 +27,8 @@ RUN = [name for name in PAGES if any(block.runs for block in blocks(name))]
 NOT_RUN_AT_MOST = 4
 SHARED = "docs/postgres.md"
 """Needs a database."""
+ON_DEMAND = ("docs/scale.md", "docs/workers.md")
+"""Their commands are run each time by `test_temporal.py` and `test_workers.py` of the acceptance tests."""
 PUBLIC = {"browser_agent": set(browser_agent.__all__), "observers": set(observers.__all__)}
 GROUPS = {"audit", "temporal"}
 INVOICES = {
@@ -37,7 +40,7 @@ INVOICES = {
 """What each page leaves behind, by the practice site's own ledger."""
 
 
-@pytest.mark.parametrize("name", [name for name in RUN if name != SHARED])
+@pytest.mark.parametrize("name", chosen(*(name for name in RUN if name not in {SHARED, *ON_DEMAND}), others=ON_DEMAND))
 def test_each_block_of_a_page_runs_in_an_empty_folder_and_says_what_is_shown(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
@@ -47,6 +50,7 @@ def test_each_block_of_a_page_runs_in_an_empty_folder_and_says_what_is_shown(nam
         assert [effect["values"]["reference"] for effect in truth["effects"]] == INVOICES[name]
 
 
+@pytest.mark.matrix  # `tests/acceptance/test_postgres.py` runs its commands each time
 def test_the_page_about_a_shared_database_runs_on_one(
     tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

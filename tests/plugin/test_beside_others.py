@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 from browser_agent.pytest_plugin import MARKER
+from tests.fix_matrix import chosen
 from tests.fix_plugin import ROOT, Suite
 
 PLAIN = """
@@ -37,7 +38,9 @@ def test_a_suite_without_pytest_playwright_is_not_disturbed(suite: Suite) -> Non
     assert "agent_run needs the `page` of pytest-playwright" in result.stdout.str()
 
 
-@pytest.mark.parametrize("place", ["--agent-store=out/runs.db", "--agent-report=out/reports", "--agent-report=out"])
+@pytest.mark.parametrize(
+    "place", chosen("--agent-store=out/runs.db", "--agent-report=out", others=["--agent-report=out/reports"])
+)
 def test_a_place_in_the_folder_that_is_wiped_is_refused(suite: Suite, place: str) -> None:
     result = suite.run("--output=out", place)
     assert result.ret is pytest.ExitCode.USAGE_ERROR

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from browser_agent.store import Store
+from tests.fix_matrix import chosen
 from tests.fix_plugin import CONFTEST, Suite
 
 TESTS = """
@@ -22,7 +25,7 @@ def sign_in(page, agent_site):
     return 1
 
 
-@pytest.mark.every_interruption(points=["intent", "dispatch", "paused", "released", "answered"], may_ask=True)
+@pytest.mark.every_interruption(points=POINTS, may_ask=True)
 @pytest.mark.parametrize("order", ["S-7"])
 def test_crossed(order, page, context, agent_run, agent_site, agent_audit, practice_books, told):
     told.setdefault("lives", lambda: len(lives))
@@ -69,6 +72,9 @@ def test_a_crash(page, agent_run, agent_faults, agent_audit, practice_books, tol
     told["invoices"] = lambda: len(practice_books.invoices)
 """
 
+DIFFERENT = ("intent", "paused", "answered")
+"""Where a cut ends in different ways: refused and made, unknown, happened."""
+
 # point -> lives, invoices, outcomes of the gestures
 CROSSED = {
     "undisturbed": (1, 1, ["happened"]),
@@ -79,19 +85,20 @@ CROSSED = {
 }
 
 
-def test_a_cut_run_goes_on_by_looking_and_its_tests_say_what_is_known(suite: Suite) -> None:
-    suite.write(conftest=CONFTEST, test_it=TESTS)
+@pytest.mark.parametrize("points", chosen([*DIFFERENT], others=[[*DIFFERENT, "dispatch", "released"]]), ids=len)
+def test_a_cut_run_goes_on_by_looking_and_its_tests_say_what_is_known(suite: Suite, points: list[str]) -> None:
+    suite.write(conftest=CONFTEST, test_it=TESTS.replace("POINTS", repr(points)))
     result = suite.run("-vv")
-    result.assert_outcomes(passed=1 + 5 + 1 + 1, failed=3)
+    result.assert_outcomes(passed=1 + len(points) + 1 + 1, failed=3)
     crossed = {name: line for name, line in suite.told.items() if name.startswith("test_crossed")}
-    for point, wanted in CROSSED.items():
+    for point in ("undisturbed", *(f"killed after {word}" for word in points if word != "released")):
         (line,) = [line for name, line in crossed.items() if f"-{point}" in name or f"{point}-" in name]
-        assert (line["lives"], line["invoices"], line["outcomes"]) == wanted, point
+        assert (line["lives"], line["invoices"], line["outcomes"]) == CROSSED[point], point
         assert line["signed_in"] == 1, "the second life has the cookies of the first"
-    (released,) = [
-        line for name, line in crossed.items() if "released" in name
-    ]  # it may have left before the page died
-    assert (released["invoices"], released["outcomes"]) in [(1, ["happened"]), (1, ["unknown"]), (0, ["unknown"])]
+    for name, line in crossed.items():
+        if "released" in name:  # it may have left before the page died
+            assert (line["invoices"], line["outcomes"]) in [(1, ["happened"]), (1, ["unknown"]), (0, ["unknown"])]
+    assert len(crossed) == 1 + len(points)
     assert suite.told["test_a_crash[chromium]"]["invoices"] == 1
 
     said = result.stdout.str()
