@@ -13,7 +13,7 @@ from browser_agent.browser.chromium import Chromium, processes_of
 from browser_agent.errors import StoreUnusable
 from browser_agent.states import Answer, QuestionKind, QuestionState, RunState
 from browser_agent.store.sqlite import SqliteHome
-from tests.fix_matrix import one_in
+from tests.fix_matrix import chosen, one_in
 from tests.fix_workers import DEADLINE_SECONDS, Workers
 from tests.fix_world import World
 from tests.store.building import by_raw_sql
@@ -134,7 +134,7 @@ def test_a_keeper_that_was_stopped_past_its_lease_changes_nothing_when_it_goes_o
     assert not any(processes_of(browser.profile) for browser in browsers)
 
 
-@pytest.mark.parametrize("attested", ["before the question", "while it is open"])
+@pytest.mark.parametrize("attested", chosen("while it is open", others=["before the question"]))
 def test_another_host_proves_an_absence_only_after_an_attested_death(
     world: World, workers: Workers, attested: str
 ) -> None:
