@@ -63,6 +63,8 @@ def test_a_worker_that_sleeps_past_its_lease_at_the_gate_lets_nothing_go_when_it
     made = home.world.invoices("R-1")
     first.send_signal(signal.SIGCONT)
     home.ended(run, 1)
+    first.terminate()
+    assert first.wait(DEADLINE_SECONDS) is not None  # with its browser: nothing is under way any more
     assert home.world.invoices("R-1") == made, home.log()
     home.until_finished(run)
     assert home.world.invoices("R-1") == ["INV-1"], home.log()
