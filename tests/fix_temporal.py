@@ -174,6 +174,23 @@ class Engine:
         except WorkflowFailureError as error:
             raise error.cause or error from error
 
+    def history(self, key: str) -> str:
+        """All that the server has noted of the workflow of that key."""
+
+        async def fetched(handle: WorkflowHandle[Any, Any]) -> str:
+            return (await handle.fetch_history()).to_json()
+
+        return self.ask(key, fetched)
+
+    def tried_again(self, key: str, activity: str) -> bool:
+        """Whether the server tries an activity of that workflow once more."""
+
+        async def pending(handle: WorkflowHandle[Any, Any]) -> bool:
+            known = (await handle.describe()).raw_description.pending_activities
+            return any(each.activity_type.name == activity and each.attempt > 1 for each in known)
+
+        return self.ask(key, pending)
+
     def run(self, act: Coroutine[Any, Any, T]) -> T:
         """Do something with the server."""
         return apart(act)
@@ -261,16 +278,17 @@ def temporal_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server
 
 @pytest.fixture
 def engine(temporal_server: Server, world: World, tmp_path: Path) -> Iterator[Engine]:
-    yield from _engines(temporal_server, world, tmp_path)
+    yield from engines(temporal_server, world, tmp_path)
 
 
 @pytest.fixture
 def engine_on_postgres(temporal_server: Server, postgres_world: World, tmp_path: Path) -> Iterator[Engine]:
     """The same, with the runs in PostgreSQL."""
-    yield from _engines(temporal_server, postgres_world, tmp_path)
+    yield from engines(temporal_server, postgres_world, tmp_path)
 
 
-def _engines(server: Server, world: World, folder: Path) -> Iterator[Engine]:
+def engines(server: Server, world: World, folder: Path) -> Iterator[Engine]:
+    """One engine, with a workflow worker."""
     engine = Engine(server, world, f"queue-{folder.name}-{os.getpid()}")
     engine.workflows()
     yield engine

@@ -18,6 +18,8 @@ from browser_agent.store.inbox import ALLOWED
 _KIND = re.compile(r"(\w+): ")
 _NO_NEWS = frozenset({"Superseded", "InOtherHands"})
 """Ends of an activity that say only that another has the run."""
+_PASSES = frozenset({"StoreUnusable"})
+"""Ends of an activity after which the engine may try it again by itself, unless its policy says otherwise."""
 _LOOKED = frozenset({QuestionKind.OUTCOME, QuestionKind.VALUES})
 
 
@@ -34,11 +36,11 @@ def _open(row: QuestionRow) -> Open:
 
 
 def told(store: Store, error: BaseException) -> ApplicationError:
-    """An error as Temporal is told it: its kind, its words without secrets, never to be tried again by the engine."""
+    """An error as Temporal is told it: its kind, its words without secrets; tried again only if it can pass."""
     kind = type(error).__name__
     return ApplicationError(
         store.database.scrubber.text(str(error)),
         type=kind,
-        non_retryable=True,
+        non_retryable=kind not in _PASSES,
         category=ApplicationErrorCategory.BENIGN if kind in _NO_NEWS else ApplicationErrorCategory.UNSPECIFIED,
     )

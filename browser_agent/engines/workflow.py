@@ -38,6 +38,8 @@ with workflow.unsafe.imports_passed_through():
     from browser_agent.states import RunState
 
 ONCE = RetryPolicy(maximum_attempts=1)
+UNLESS_AWAY = RetryPolicy(non_retryable_error_types=["StoreUnusable"])
+"""Of what is written at the desk: whoever waits for it learns at once that the store takes nothing."""
 SOON = timedelta(minutes=1)
 """How long an act at the desk may take before it is tried again; each may be."""
 _DUE = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
@@ -59,6 +61,7 @@ class KeptRun:
         self._busy = False  # an answer is being taken
         self._go_on = work.resumed
         self._doubts = 0
+        self._later = work.limits.look_seconds  # how long a store that takes nothing is left alone
 
     @workflow.run
     async def run(self, work: Work) -> Stand:
@@ -164,8 +167,12 @@ class KeptRun:
                     continue
                 await self._look()
                 seconds = min(2 * seconds, self._work.limits.look_most_seconds)
-                if workflow.info().is_continue_as_new_suggested() and workflow.all_handlers_finished():
-                    workflow.continue_as_new(replace(self._work, run=self._run, resumed=False))
+                self._as_new_if_long()
+
+    def _as_new_if_long(self) -> None:
+        """Leave a long history behind."""
+        if workflow.info().is_continue_as_new_suggested() and workflow.all_handlers_finished():
+            workflow.continue_as_new(replace(self._work, run=self._run, resumed=False))
 
     async def _keep(self, *, only_look: bool = False) -> None:
         """Have a browser worker keep the run, or only look, and know afterwards where it stands."""
@@ -188,7 +195,7 @@ class KeptRun:
                 raise
             await self._interrupted(error.cause)
         else:
-            self._doubts = 0
+            self._doubts, self._later = 0, limits.look_seconds
             self._know(kept)
 
     async def _interrupted(self, cause: BaseException | None) -> None:
@@ -218,15 +225,31 @@ class KeptRun:
         return self._know(found)
 
     async def _take(self, reply: Reply) -> Stand:
-        found = await workflow.execute_activity(ANSWER, reply, result_type=Stand, start_to_close_timeout=SOON)
+        found = await workflow.execute_activity(
+            ANSWER, reply, result_type=Stand, start_to_close_timeout=SOON, retry_policy=UNLESS_AWAY
+        )
         return self._know(found)
 
     async def _give_up(self, words: str) -> None:
-        found = await workflow.execute_activity(
-            GIVE_UP, args=[self._run, words], result_type=Stand, start_to_close_timeout=SOON
-        )
+        """Ask a person; where the store doesn't take the question either, wait, and go on by looking."""
         self._doubts = 0
-        self._know(found)
+        try:
+            found = await workflow.execute_activity(
+                GIVE_UP,
+                args=[self._run, words],
+                result_type=Stand,
+                start_to_close_timeout=SOON,
+                retry_policy=UNLESS_AWAY,
+            )
+        except ActivityError as error:
+            if not (isinstance(error.cause, ApplicationError) and error.cause.type == "StoreUnusable"):
+                raise
+            await workflow.sleep(self._later)
+            self._later = min(2 * self._later, self._work.limits.look_most_seconds)
+            self._as_new_if_long()
+            await self._look()
+        else:
+            self._know(found)
 
     async def _submitted(self) -> str:
         """Submit the run that is wanted, for the day on which it was due."""

@@ -6,6 +6,7 @@ restarted with it, and which cables lead to it. Judges nothing.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from browser_agent.engines.words import Limits
+from browser_agent.engines.words import GIVE_UP, STAND, Limits
 from browser_agent.errors import NotAllowed
 from browser_agent.records import RunRow
 from browser_agent.starting import ForWorkers, submit
@@ -183,10 +184,25 @@ class TemporalHome(PostgresHome):
     def __init__(self, world: World, database: Database, engine: Engine) -> None:
         super().__init__(world, database)
         self._engine = engine
+        self._keys: dict[str, str] = {}
 
     def submit(self, task: str = "post_one", file: str = "posting.py", *, attempts: int = 20, **arguments: Any) -> str:
         limits = Limits(heartbeat_seconds=4.0, attempts=attempts, look_seconds=1.0, look_most_seconds=2.0)
-        return self._engine.start(task, f"{self._engine.queue} {arguments}", limits, file, **arguments).id
+        row = self._engine.start(task, f"{self._engine.queue} {arguments}", limits, file, **arguments)
+        self._keys[row.id] = row.key or row.id
+        return row.id
+
+    def until_nobody_can_be_asked(self, run: str) -> None:
+        """Wait until the run's workflow could not ask a person either, since the store takes nothing."""
+        wait_until(lambda: _refused(self._engine.history(self._keys[run]), GIVE_UP), self)
+
+    def until_it_waits_for_the_store(self, run: str) -> None:
+        """Wait until the run's workflow can't learn from the store where the run stands."""
+        wait_until(lambda: self._engine.tried_again(self._keys[run], STAND), self)
+
+    def ended_well(self, run: str) -> bool:
+        """Whether the run's workflow ends with it; a failure of the workflow raises."""
+        return self._engine.result(self._keys[run]).state == RunState.FINISHED
 
     def restart(self) -> None:
         self._engine.server.end()
@@ -200,6 +216,25 @@ class TemporalHome(PostgresHome):
             port = cable.port
         place = {"temporal": f"127.0.0.1:{port}", "queue": self._engine.queue}
         return {**super()._wanted(cut_off=cut_off), **place}
+
+
+def _refused(history: str, activity: str) -> bool:
+    """Whether an activity of that name has failed for the store."""
+    events = json.loads(history)["events"]
+    asked = {event["eventId"] for event in events if _facts(event, "Scheduled", "activityType", "name") == activity}
+    return any(
+        _facts(event, "Failed", "scheduledEventId") in asked
+        and _facts(event, "Failed", "failure", "applicationFailureInfo", "type") == "StoreUnusable"
+        for event in events
+    )
+
+
+def _facts(event: dict[str, Any], kind: str, *path: str) -> Any:
+    """A fact of an event of an activity; None if it is of another kind, or does not say that."""
+    found: Any = event.get(f"activityTask{kind}EventAttributes", {})
+    for name in path:
+        found = found.get(name, {})
+    return found or None
 
 
 def once(act: Callable[[], object]) -> Callable[[], None]:

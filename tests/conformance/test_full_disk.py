@@ -13,8 +13,10 @@ import pytest
 
 from browser_agent.errors import StoreUnusable
 from browser_agent.store import Store
-from tests.conformance.homes import DEADLINE_SECONDS, Home, PostgresHome, once, wait_until
+from tests.conformance.homes import DEADLINE_SECONDS, Home, PostgresHome, TemporalHome, once, wait_until
 from tests.fix_postgres import Server
+from tests.fix_temporal import Server as Temporal
+from tests.fix_temporal import engines
 from tests.fix_world import World, worlds
 from tests.store.building import submit
 
@@ -120,6 +122,90 @@ def test_a_server_whose_disk_gets_full_after_a_write_has_left_makes_no_other(
             assert world.invoices("R-1") == ["INV-1"], home.log()
         finally:
             home.close()
+
+
+@pytest.fixture
+def temporal_on_it(
+    tmp_path: Path, small_server: tuple[Server, SmallDisk], temporal_server: Temporal, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[TemporalHome]:
+    """Temporal, with the runs on that server."""
+    server, _ = small_server
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    for world in worlds(tmp_path, server.new_database()):
+        for engine in engines(temporal_server, world, tmp_path):
+            home = TemporalHome(world, server, engine)
+            yield home
+            home.close()
+
+
+@pytest.mark.parametrize(
+    ("at", "made"),
+    [
+        pytest.param("GET /invoices/new", [], id="before the intent", marks=pytest.mark.matrix),
+        pytest.param("POST /invoices", ["INV-1"], id="before the settlement"),
+    ],
+)
+def test_a_workflow_whose_store_has_no_room_left_outlasts_all_its_attempts_and_goes_on_by_looking(
+    temporal_on_it: TemporalHome, small_server: tuple[Server, SmallDisk], at: str, made: list[str]
+) -> None:
+    home, (server, disk) = temporal_on_it, small_server
+
+    def fill() -> None:
+        disk.fill()
+        no_line_fits(server, home.world)
+
+    home.world.to_books.when("came", once(fill), at)
+    home.worker()
+    run = home.submit(attempts=2, reference="R-1")
+    home.until_nobody_can_be_asked(run)
+    assert home.world.invoices("R-1") == made, home.log()
+    assert "has no room left" in home.log()
+    disk.free()
+    assert home.ended_well(run)
+    one_gesture(home, run)
+
+
+@pytest.mark.matrix
+def test_a_workflow_whose_database_ends_for_want_of_room_waits_for_it_and_goes_on_by_looking(
+    temporal_on_it: TemporalHome, small_server: tuple[Server, SmallDisk]
+) -> None:
+    home, (server, disk) = temporal_on_it, small_server
+
+    def fill() -> None:
+        disk.fill()
+        no_log_fits(server)
+
+    home.world.to_books.when("came", once(fill))
+    home.worker()
+    run = home.submit(reference="R-1")
+    home.world.to_books.wait_for("committed", DEADLINE_SECONDS)
+    home.until_it_waits_for_the_store(run)
+    assert server.process is None
+    disk.free()
+    server.start()
+    assert home.ended_well(run)
+    one_gesture(home, run)
+
+
+def one_gesture(home: Home, run: str) -> None:
+    """The site has one invoice, by one gesture, which was looked for."""
+    assert home.world.invoices("R-1") == ["INV-1"], home.log()
+    assert home.world.outcomes(run) == ["happened"], home.log()
+    assert home.row(run).attempt > 1
+
+
+def no_line_fits(server: Server, world: World) -> None:
+    """Use up what room the audit log has in its own file: what is refused again and again takes room, too."""
+    again = "INSERT INTO audit SELECT * FROM audit LIMIT 1; EXCEPTION WHEN unique_violation THEN NULL;"
+    with pytest.raises(Exception, match="No space left"):
+        server.sql(f"DO $$ BEGIN LOOP BEGIN {again} END; END LOOP; END $$", url=world.store.address)
+
+
+def no_log_fits(server: Server) -> None:
+    """Use up what room the server's own log has, as other work on it would; without room it can't start again."""
+    while server.process is not None:
+        with suppress(Exception):
+            server.sql("SELECT pg_logical_emit_message(true, 'other', repeat('x', 4000000))")
 
 
 def _made_on_a_full_disk(home: Home, disk: SmallDisk) -> str:

@@ -51,16 +51,21 @@ def test_after_kill_9_another_worker_looks_and_carries_on(home: Home) -> None:
     one_invoice_by_looking(home, run)
 
 
+@pytest.mark.parametrize("at", ["paused", "released"])
 @on("postgres")
-def test_a_worker_that_sleeps_past_its_lease_right_after_the_gate_makes_no_second_invoice(home: Home) -> None:
-    first = home.worker(kill_at="released:1@stopped-keeper")
+def test_a_worker_that_sleeps_past_its_lease_at_the_gate_lets_nothing_go_when_it_wakes(home: Home, at: str) -> None:
+    first = home.worker(kill_at=f"{at}:1@stopped-keeper")
     run = home.submit(reference="R-1")
     wait_until(lambda: is_stopped(first), home)
     home.worker(1)
     home.until(run, *{RunState.FINISHED, RunState.WAITING})
     assert home.row(run).attempt >= 2
+    made = home.world.invoices("R-1")
     first.send_signal(signal.SIGCONT)
     home.ended(run, 1)
+    first.terminate()
+    assert first.wait(DEADLINE_SECONDS) is not None  # with its browser: nothing is under way any more
+    assert home.world.invoices("R-1") == made, home.log()
     home.until_finished(run)
     assert home.world.invoices("R-1") == ["INV-1"], home.log()
 
