@@ -65,6 +65,7 @@ WRITES: dict[str, Write] = {
     "Inbox.ask": lambda store, lease, step, gesture, question: store.inbox.ask(
         lease, Asked(QuestionKind.APPROVAL, "Email it?")
     ),
+    "Inbox.safe_from": lambda store, lease, step, gesture, question: store.inbox.safe_from(lease, question, NOON),
     "Inbox.close": lambda store, lease, step, gesture, question: store.inbox.close(lease, question, "found"),
 }
 NOT_FENCED = {
