@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -97,13 +98,14 @@ class Lane:
     entries: list[tuple[datetime, StepRow | Made]] = field(default_factory=list)
 
 
-def write_report(store: Store, run: str, path: Path) -> Path:
+def write_report(store: Store, run: str, path: Path, more: str = "") -> Path:
     """Write the report of a run.
 
     Args:
         store: where the run is written.
         run: its id.
         path: the file to write; an older one is replaced.
+        more: options that each command in it needs as well, such as `--store PATH`.
 
     Returns:
         The absolute path of the file.
@@ -112,7 +114,7 @@ def write_report(store: Store, run: str, path: Path) -> Path:
         UnknownName: no such run.
         Misuse: the file could not be written.
     """
-    html = _environment().get_template("report.html").render(_facts(store, run))
+    html = _environment(more).get_template("report.html").render(_facts(store, run))
     target = path.expanduser().absolute()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -122,12 +124,13 @@ def write_report(store: Store, run: str, path: Path) -> Path:
     return target
 
 
-def _environment() -> Environment:
+def _environment(more: str) -> Environment:
     """Lenient about a missing key: what an older version stored must still be shown."""
     environment = Environment(
         loader=PackageLoader("browser_agent"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"moment": moment, "clock": clock, "compact": compact, "ended": end_in_words}
+    environment.filters["commands"] = partial(commands, more=more)
     return environment
 
 
@@ -290,7 +293,6 @@ def _question(store: Store, row: QuestionRow) -> dict[str, Any]:
         ],
         "answer": row.answer.replace("_", " ") if row.answer else None,
         "values": json.loads(row.values or "{}"),
-        "commands": [] if row.ended_at else commands(row),
     }
 
 

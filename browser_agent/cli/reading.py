@@ -179,7 +179,7 @@ def report(
 
     desk = open_desk(store, as_json)
     run = desk.run(name)
-    written = write_report(desk.store, run.id, output)
+    written = write_report(desk.store, run.id, output, desk.more)
     desk.screen.say(f"Written: {written}")
     desk.screen.document({"run": run.id, "report": str(written)})
     return Exit.FINISHED

@@ -291,6 +291,18 @@ def test_an_answer_names_the_person(store: Store, clock: HandClock, page: Page, 
     assert f"answer to {question.id} by ann" in page.locator("table.summary").inner_text()
 
 
+def test_its_commands_find_the_store_and_its_pictures_are_there_before_anybody_scrolls(
+    store: Store, clock: HandClock, page: Page, tmp_path: Path
+) -> None:
+    story = told(store, clock)
+    more = f"--store {store.address}"
+    page.goto(write_report(store, story.run, tmp_path / "run.html", more).as_uri())
+    commands = page.locator(".commands").inner_text().splitlines()
+    assert len(commands) == 3 and all(more in command for command in commands)
+    shown = "pictures => pictures.every(picture => picture.complete && picture.naturalWidth > 0)"
+    assert page.locator("img").evaluate_all(shown)
+
+
 def test_a_lost_picture_is_said_to_be_lost(store: Store, clock: HandClock, page: Page, tmp_path: Path) -> None:
     story = told(store, clock)
     before = store.journal.gestures(story.run)[0].before or ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from urllib.parse import quote
 
 from browser_agent.report import write_report
 from browser_agent.store import Store
+from browser_agent.whereabouts import located, shown
 
 PROPERTY = "browser_agent"
 """The name of a test report's property that holds an `Entry`; it reaches the controller of xdist, and JUnit files."""
@@ -58,9 +60,11 @@ def file_name(test: str, number: int = 1, go: int = 1) -> str:
 
 def write_reports(folder: Path, store: Path | str, test: str, runs: Iterable[str], go: int = 1) -> list[Path]:
     """Write a report for each run of a test."""
+    more = f"--store {shlex.quote(shown(located(store)))}"
     with Store(store) as opened:
         return [
-            write_report(opened, run, folder / file_name(test, number, go)) for number, run in enumerate(runs, start=1)
+            write_report(opened, run, folder / file_name(test, number, go), more)
+            for number, run in enumerate(runs, start=1)
         ]
 
 
