@@ -28,6 +28,7 @@ from sqlmodel import Session
 
 from browser_agent.clock import Clock
 from browser_agent.errors import StoreUnusable
+from browser_agent.extras import installing
 from browser_agent.whereabouts import shown
 
 if TYPE_CHECKING:
@@ -281,7 +282,7 @@ def _driver() -> ModuleType:
         import psycopg
     except ImportError as error:
         raise StoreUnusable(
-            "A store in PostgreSQL needs its driver: pip install 'browser-agent[postgres]'. Nothing was done."
+            f"A store in PostgreSQL needs its driver; {installing('postgres')}. Nothing was done."
         ) from error
     return psycopg
 

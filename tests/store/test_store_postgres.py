@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import event, text
 
 from browser_agent.errors import InOtherHands, Misuse, StoreUnusable, Superseded
+from browser_agent.extras import installing
 from browser_agent.records import RunRow
 from browser_agent.store import Store, database, postgres
 from browser_agent.whereabouts import located, shown
@@ -302,7 +303,7 @@ def test_a_text_with_a_character_that_it_cannot_keep_is_kept_as_a_browser_shows_
 def test_a_missing_driver_is_said_with_the_command_that_gets_it() -> None:
     script = "import sys; sys.modules['psycopg'] = None\nfrom browser_agent.store import Store\nStore('postgres://h/x')"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert "needs its driver: pip install 'browser-agent[postgres]'" in done.stderr.splitlines()[-1]
+    assert f"needs its driver; {installing('postgres')}" in done.stderr.splitlines()[-1]
 
 
 # addresses
