@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import threading
@@ -316,7 +317,29 @@ def test_an_address_is_shown_without_its_password_however_it_is_spelled() -> Non
         assert not any(part in shown(f"postgresql://{wrong}") for part in ("a/b", "a?b", "?b", "secret"))
     with pytest.raises(Misuse, match="mysql:// is neither"):
         located("mysql://db/runs")
-    assert located("runs.db") == Path("runs.db").absolute()
+    for path in ("runs.db", "postgres.db", "./postgres/runs.db", "postgres/runs.db", "./postgres:/runs.db", "a b:c.db"):
+        assert located(path) == Path(path).absolute()
+    assert located(Path("mysql:/runs")) == Path("mysql:/runs").absolute()
+
+
+@pytest.mark.parametrize(
+    ("mistyped", "head"),
+    [
+        ("postgres//nobody", "postgres//"),
+        ("postgresql:/nobody:pw@127.0.0.1:9/x", "postgresql:/"),
+        ("postgresql+psycopg//nobody:pw@h/x", "postgresql+psycopg//"),
+        ("postgres:nobody:pw@h", "postgres:"),
+        ("Postgresql:runs", "Postgresql:"),
+        ("sqlite:/runs.db", "sqlite:/"),
+        ("mysql:/ann:pw@h/x://y", "mysql:/"),
+    ],
+)
+def test_a_mistyped_address_is_never_taken_for_a_file(mistyped: str, head: str) -> None:
+    with pytest.raises(
+        Misuse, match=f": {re.escape(head)} is neither. For a file whose name begins like that"
+    ) as error:
+        located(mistyped)
+    assert "pw" not in said(error)
 
 
 def test_an_address_that_cannot_be_read_is_not_quoted() -> None:
