@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psutil
+import psycopg
 import pytest
 from sqlalchemy import event, text
 
@@ -19,7 +20,7 @@ from browser_agent.records import RunRow
 from browser_agent.store import Store, database, postgres
 from browser_agent.whereabouts import located, shown
 from tests.fix_postgres import PASSWORD, Server
-from tests.store.building import HandClock, by_raw_sql, called, claim, everything, intended, submit
+from tests.store.building import VERSIONED, HandClock, by_raw_sql, called, claim, everything, intended, submit
 
 
 @pytest.fixture
@@ -285,6 +286,48 @@ def test_a_user_who_may_not_write_is_told_so(store: Store, postgres_server: Serv
     name = store.address.rpartition("/")[2]
     with pytest.raises(StoreUnusable, match="cannot be written by this user: permission denied"):
         Store(f"postgresql://guest:guest@127.0.0.1:{postgres_server.port}/{name}").leases.runs()
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        ("CREATE TABLE run (distance INTEGER)",),
+        (VERSIONED, "INSERT INTO alembic_version VALUES ('a1b2c3')"),
+        ("CREATE TABLE customer (name TEXT)", VERSIONED),
+    ],
+)
+def test_tables_of_another_program_that_are_in_the_way_are_left_as_they_are(
+    postgres_url: str, tables: tuple[str, ...]
+) -> None:
+    def found() -> list[str]:
+        with psycopg.connect(postgres_url) as connection:
+            return sorted(name for (name,) in connection.execute("SELECT tablename FROM pg_tables").fetchall())
+
+    with psycopg.connect(postgres_url) as connection:
+        for statement in tables:
+            connection.execute(statement)  # type: ignore[call-overload]
+    before = found()
+    with pytest.raises(
+        StoreUnusable, match="holds tables of another program; not a store. Nothing was changed"
+    ) as error:
+        Store(postgres_url)
+    assert "Upgrade" not in said(error) and found() == before
+
+
+def test_a_database_is_shared_with_tables_that_are_not_in_the_way(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute("CREATE TABLE customer (name TEXT)")
+    with Store(postgres_url) as store:
+        assert store.leases.runs() == []
+
+
+def test_a_schema_of_its_own_is_beside_another_program_s_tables(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute("CREATE TABLE run (distance INTEGER)")
+        connection.execute("CREATE SCHEMA ours")
+    for path in ("ours", "ours,public"):
+        with Store(f"{postgres_url}?options=-csearch_path%3D{path}") as store:
+            assert store.leases.runs() == []
 
 
 def test_the_log_is_never_emptied(store: Store) -> None:
