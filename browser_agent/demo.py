@@ -30,6 +30,7 @@ from browser_agent.cli import asking
 from browser_agent.cli.exits import Exit
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse
+from browser_agent.extras import installing
 from browser_agent.keeper import keep
 from browser_agent.keeping import Ended, Event, KillAt, Options
 from browser_agent.processes import ProcessId
@@ -203,7 +204,7 @@ def _source() -> tuple[type[Books], type[Mail], type[FaultProxy], Path]:
     try:
         from browser_agent.testing import Books, FaultProxy, Mail
     except ImportError as error:
-        raise Misuse(f"The demo needs the practice sites: pip install 'browser-agent[testing]' ({error}).") from error
+        raise Misuse(f"The demo needs the practice sites; {installing('testing')} ({error}).") from error
     return Books, Mail, FaultProxy, find_task(Path(__file__).parent)
 
 

@@ -21,13 +21,12 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from browser_agent.errors import Misuse
+from browser_agent.extras import installing
 
 KEY_VARIABLE = "BROWSER_AGENT_KEY"
 IN_KEYRING = "keyring"
 """What stands in the file instead of the key, where the system's keyring holds it."""
-_NO_KEYRING = (
-    "The system's keyring can't be used; it needs pip install \"browser-agent[keyring]\" and a desktop's keyring"
-)
+_NO_KEYRING = f"The system's keyring can't be used; it needs a desktop's keyring, and {installing('keyring')}"
 _SERVICE, _ENTRY = "browser-agent", "key"
 _KEY_BYTES = 32
 _NONCE_BYTES = 12

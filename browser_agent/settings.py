@@ -21,7 +21,7 @@ from pydantic_core import ErrorDetails
 
 from browser_agent.configuration import Bound, Settings, shown
 from browser_agent.errors import Misuse
-from browser_agent.whereabouts import located
+from browser_agent.whereabouts import located, meant_as_address
 
 __all__ = ["Bound", "Resolved", "Settings", "default_store", "load", "resolve", "store_meant"]
 
@@ -115,7 +115,7 @@ def _from_file(file: Path) -> dict[str, Any]:
         raise Misuse(f"{file} cannot be read: {error}.") from error
     for name in _paths():
         value = found.get(name)
-        if isinstance(value, str) and not (name in _ADDRESSES and "://" in value):
+        if isinstance(value, str) and not (name in _ADDRESSES and meant_as_address(value)):
             found[name] = file.parent / Path(value).expanduser()
     return found
 

@@ -35,7 +35,7 @@ audit = typer.Typer(no_args_is_help=True, help="The append-only log: verify it, 
 on_temporal = typer.Typer(
     no_args_is_help=True,
     help="Many machines: Temporal notices that a worker has died, chooses who goes on, and waits for people. Needs "
-    "`browser-agent[temporal]` and a Temporal server.",
+    "the extra `temporal` and a Temporal server.",
 )
 
 

@@ -68,7 +68,7 @@ def submit(
     row = write_down(desk.store, found, values, key, ForWorkers(when, attempts))
     if row.queued and row.state is RunState.NEW:
         due = f", not before {row.not_before:%Y-%m-%d %H:%M:%S} UTC" if row.not_before else ""
-        desk.screen.say(f"Run {row.id}: {row.task_name} waits for a worker{due}.")
+        desk.screen.say(f"Run {row.id}: {row.task_name} waits for a worker in {desk.store.where}{due}.")
     else:
         desk.screen.say(f"Run {row.id} has that key already: it is {row.state.replace('_', ' ')}. Nothing was changed.")
     desk.screen.document(plain.row(row, *plain.RUN))

@@ -19,6 +19,7 @@ from browser_agent.cli.opening import AsJson, RunId, Set, StorePath, named_value
 from browser_agent.cli.running import KillAtText, bind, display
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse
+from browser_agent.extras import installing
 from browser_agent.settings import Settings
 from browser_agent.starting import submit as write_down
 from browser_agent.states import RunState
@@ -316,9 +317,7 @@ def _door() -> ModuleType:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "temporalio":
             raise
-        raise Misuse(
-            'Temporal needs a package of its own: pip install "browser-agent[temporal]". Nothing was done.'
-        ) from error
+        raise Misuse(f"Temporal needs a package of its own; {installing('temporal')}. Nothing was done.") from error
     return temporal
 
 

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from browser_agent.errors import StoreUnusable
+from browser_agent.extras import installing
 from browser_agent.whereabouts import BUCKET
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Bucket:
             from obstore.store import S3Store
         except ImportError as error:
             raise StoreUnusable(
-                "Pictures in a bucket need a library: pip install 'browser-agent[s3]'. Nothing was done."
+                f"Pictures in a bucket need a library; {installing('s3')}. Nothing was done."
             ) from error
         bucket, _, prefix = self.shown.removeprefix(BUCKET).partition("/")
         patience = timedelta(seconds=self._patience)

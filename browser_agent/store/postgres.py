@@ -28,6 +28,8 @@ from sqlmodel import Session
 
 from browser_agent.clock import Clock
 from browser_agent.errors import StoreUnusable
+from browser_agent.extras import installing
+from browser_agent.store.ours import NAMES, VERSION, refuse_foreign
 from browser_agent.whereabouts import shown
 
 if TYPE_CHECKING:
@@ -66,6 +68,13 @@ _BEGIN = (
     " WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true);"
     f" SELECT pg_advisory_xact_lock({_LOCK})"
 )
+_TABLES = (
+    "SELECT relname, relnamespace = current_schema()::regnamespace FROM pg_class"
+    " WHERE relkind IN ('r', 'p') AND pg_table_is_visible(oid)"
+    " AND relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)"
+)
+"""The tables that a statement finds without naming their schema, and whether ours would be made beside them."""
+_ADVICE = " Name a database of its own for it, or a schema: postgresql://.../name?options=-csearch_path%3Dname"
 _TICKS = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """A clock that nobody sets, and that goes on while the machine sleeps."""
 
@@ -78,7 +87,8 @@ class PostgresHome:
         patience: how long a writer waits for the write lock, and anybody for a server that doesn't answer, in seconds.
 
     Raises:
-        StoreUnusable: the driver is missing; nobody answers there, or refuses us; it is too old, or not in UTF-8.
+        StoreUnusable: the driver is missing; nobody answers there, or refuses us; it is too old, or not in UTF-8;
+            tables of another program are in the way of ours.
     """
 
     def __init__(self, address: str, patience: float) -> None:
@@ -181,6 +191,9 @@ class PostgresHome:
             raise StoreUnusable(f"The store {self.shown} is on PostgreSQL {version}; {OLDEST} or later is needed.")
         if encoding != "UTF8":
             raise StoreUnusable(f"The store {self.shown} is in {encoding}, not in UTF-8. Nothing was changed.")
+        found = connection.execute(text(_TABLES)).all()
+        in_the_way = [name for name, here in found if name == VERSION or (here and name in NAMES)]
+        refuse_foreign(self.shown, [name for name, _ in found], in_the_way, _ADVICE)
 
     def _read(self, address: str) -> dict[str, Any]:
         try:
@@ -281,7 +294,7 @@ def _driver() -> ModuleType:
         import psycopg
     except ImportError as error:
         raise StoreUnusable(
-            "A store in PostgreSQL needs its driver: pip install 'browser-agent[postgres]'. Nothing was done."
+            f"A store in PostgreSQL needs its driver; {installing('postgres')}. Nothing was done."
         ) from error
     return psycopg
 

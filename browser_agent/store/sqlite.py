@@ -2,6 +2,7 @@
 
 WAL and full sync (SQLite documentation, "PRAGMA synchronous"): a committed row survives a power cut. A writer begins
 with `BEGIN IMMEDIATE`, so that what was read inside is still true when the write lands. Never on a network file system.
+What may never happen: a file of another program is changed, be it only its journal's mode.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from browser_agent import processes
 from browser_agent.clock import Clock, SystemClock
 from browser_agent.errors import StoreUnusable
 from browser_agent.processes import ProcessId
+from browser_agent.store.ours import VERSION, refuse_foreign
 from browser_agent.store.write_lock import writer_of
 
 NETWORK_FILE_SYSTEMS = frozenset(
@@ -44,7 +46,8 @@ class SqliteHome:
         patience: how long a writer waits for the write lock, in seconds.
 
     Raises:
-        StoreUnusable: a network file system, or a folder that cannot be made.
+        StoreUnusable: a network file system, or a folder that cannot be made; at the first connection, a file of
+            another program.
     """
 
     def __init__(self, path: Path, patience: float) -> None:
@@ -131,10 +134,15 @@ class SqliteHome:
 
 def _engine(path: Path, patience: float) -> Engine:
     engine = create_engine(f"sqlite:///{path}", poolclass=NullPool, connect_args={"timeout": patience})
+    looked_at = False
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: sqlite3.Connection, record: object) -> None:
+        nonlocal looked_at
         connection.isolation_level = None  # this module begins its transactions itself
+        if not looked_at:
+            _refuse_foreign(connection, path)
+            looked_at = True
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
@@ -144,6 +152,14 @@ def _engine(path: Path, patience: float) -> Engine:
         connection.exec_driver_sql(connection.get_execution_options().get("begin", "BEGIN"))
 
     return engine
+
+
+def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse another program's file by reading alone."""
+    asked = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'"
+    names = {name for (name,) in connection.execute(asked).fetchall()}
+    versions = connection.execute(f"SELECT * FROM {VERSION}").fetchall() if VERSION in names else []
+    refuse_foreign(str(path), names, names if versions else names - {VERSION})
 
 
 def network_file_system(path: Path) -> str | None:

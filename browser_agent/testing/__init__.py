@@ -13,6 +13,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from browser_agent.extras import installing
+
 if TYPE_CHECKING:
     from browser_agent.testing.faults import Faults
     from browser_agent.testing.road.proxy import FaultProxy
@@ -48,7 +50,7 @@ def missing(error: ImportError) -> str:
     name = (error.name or "").partition(".")[0]
     if name not in _EXTRA:
         return ""
-    return f"browser_agent.testing needs the package {name}: pip install 'browser-agent[testing]'"
+    return f"browser_agent.testing needs the package {name}; {installing('testing')}"
 
 
 if not TYPE_CHECKING:  # a type checker that sees this would take every misspelled name for an object

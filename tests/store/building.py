@@ -28,6 +28,8 @@ from browser_agent.store.folder import Folder
 REFUSED = (sqlite3.IntegrityError, psycopg.IntegrityError)
 """What a database says to a change that a trigger forbids."""
 only_sqlite = pytest.mark.parametrize("home", ["sqlite"])
+VERSIONED = "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"
+"""How alembic begins, whoever uses it."""
 NOON = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 SITES = {"books": {"url": "http://127.0.0.1:8001", "account": "acme"}}
 PROOF = {"values": '{"number": "INV-2301"}', "proven_by": '["o-1"]', "reasons": '["one new record"]', "count": 1}

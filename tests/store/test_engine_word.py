@@ -8,6 +8,7 @@ import pytest
 
 from browser_agent.claiming import last_attempt, own_process, take_over
 from browser_agent.errors import InOtherHands, Superseded
+from browser_agent.extras import installing
 from browser_agent.heeding import NOBODY, Nobody
 from browser_agent.store import Lease, Store
 from tests.store.building import submit
@@ -84,7 +85,7 @@ def test_without_its_package_temporal_is_one_clear_sentence() -> None:
         [sys.executable, "-c", blocked, "temporal", "workflows"], capture_output=True, text=True, check=False
     )
     assert said.returncode == 2
-    assert 'pip install "browser-agent[temporal]"' in said.stderr
+    assert installing("temporal") in said.stderr
     assert len(said.stderr.splitlines()) == 1
 
 

@@ -30,6 +30,7 @@ from browser_agent.states import OPEN_GESTURE_STATES, GestureState
 from browser_agent.store import Lease, Store, database
 from browser_agent.store import migrations as migrations_package
 from tests.store.building import (
+    VERSIONED,
     by_raw_sql,
     called,
     claim,
@@ -148,7 +149,7 @@ def new_place(request: pytest.FixtureRequest, home: str, tmp_path: Path) -> Path
 
 
 def test_a_version_table_without_its_row_is_migrated_like_a_new_file(tmp_path: Path) -> None:
-    by_raw_sql(tmp_path / "runs.db", "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+    by_raw_sql(tmp_path / "runs.db", VERSIONED)
     with Store(tmp_path / "runs.db") as store:
         assert store.leases.runs() == []
 
@@ -160,6 +161,35 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path: Path)
     with pytest.raises(StoreUnusable, match=r"is not a store: file is not a database. Nothing was changed"):
         Store(path)
     assert digest(path) == before
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        ("CREATE TABLE customer (name TEXT)", "INSERT INTO customer VALUES ('Nordwind')"),
+        ("CREATE TABLE run (distance INTEGER)",),
+        ("CREATE TABLE customer (name TEXT)", VERSIONED, "INSERT INTO alembic_version VALUES ('a1b2c3')"),
+        ("CREATE TABLE customer (name TEXT)", VERSIONED, "INSERT INTO alembic_version VALUES ('0003')"),
+        (VERSIONED, "INSERT INTO alembic_version VALUES ('a1b2c3')"),
+    ],
+)
+def test_a_file_of_another_program_is_refused_and_left_as_it_is(tmp_path: Path, tables: tuple[str, ...]) -> None:
+    path = tmp_path / "theirs.db"
+    by_raw_sql(path, *tables)
+    before = digest(path)
+    with pytest.raises(StoreUnusable) as error:
+        Store(path)
+    assert str(error.value) == f"{path} holds tables of another program; not a store. Nothing was changed."
+    assert digest(path) == before and list(tmp_path.iterdir()) == [path]
+
+
+def test_an_empty_file_becomes_a_store_and_one_whose_tables_are_gone_too(tmp_path: Path) -> None:
+    (tmp_path / "empty.db").touch()
+    gone = "CREATE TABLE customer (number INTEGER PRIMARY KEY AUTOINCREMENT)", "DROP TABLE customer"
+    by_raw_sql(tmp_path / "gone.db", *gone)
+    for name in ("empty.db", "gone.db"):
+        with Store(tmp_path / name) as store:
+            assert store.leases.runs() == []
 
 
 @only_sqlite

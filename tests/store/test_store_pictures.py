@@ -234,7 +234,17 @@ def test_no_key_of_a_bucket_is_in_the_store(placed: Store, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["s3://", "s3:///x", "s3://ann:key@bucket/x", "s3://bucket/x?endpoint=y", "s3://bucket/../x", "gs://bucket"]
+    "said",
+    [
+        "s3://",
+        "s3:///x",
+        "s3://ann:key@bucket/x",
+        "s3://bucket/x?endpoint=y",
+        "s3://bucket/../x",
+        "gs://bucket",
+        "s3:/bucket",
+        "s3//bucket",
+    ],
 )
 def test_what_is_no_place_of_pictures_is_refused(tmp_path: Path, said: str) -> None:
     with pytest.raises(Misuse, match="Pictures lie in a folder, or in a bucket as s3://bucket/prefix"):

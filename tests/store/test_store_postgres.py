@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import threading
@@ -9,15 +10,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psutil
+import psycopg
 import pytest
 from sqlalchemy import event, text
 
 from browser_agent.errors import InOtherHands, Misuse, StoreUnusable, Superseded
+from browser_agent.extras import installing
 from browser_agent.records import RunRow
 from browser_agent.store import Store, database, postgres
 from browser_agent.whereabouts import located, shown
 from tests.fix_postgres import PASSWORD, Server
-from tests.store.building import HandClock, by_raw_sql, called, claim, everything, intended, submit
+from tests.store.building import VERSIONED, HandClock, by_raw_sql, called, claim, everything, intended, submit
 
 
 @pytest.fixture
@@ -285,6 +288,48 @@ def test_a_user_who_may_not_write_is_told_so(store: Store, postgres_server: Serv
         Store(f"postgresql://guest:guest@127.0.0.1:{postgres_server.port}/{name}").leases.runs()
 
 
+@pytest.mark.parametrize(
+    "tables",
+    [
+        ("CREATE TABLE run (distance INTEGER)",),
+        (VERSIONED, "INSERT INTO alembic_version VALUES ('a1b2c3')"),
+        ("CREATE TABLE customer (name TEXT)", VERSIONED),
+    ],
+)
+def test_tables_of_another_program_that_are_in_the_way_are_left_as_they_are(
+    postgres_url: str, tables: tuple[str, ...]
+) -> None:
+    def found() -> list[str]:
+        with psycopg.connect(postgres_url) as connection:
+            return sorted(name for (name,) in connection.execute("SELECT tablename FROM pg_tables").fetchall())
+
+    with psycopg.connect(postgres_url) as connection:
+        for statement in tables:
+            connection.execute(statement)  # type: ignore[call-overload]
+    before = found()
+    with pytest.raises(
+        StoreUnusable, match="holds tables of another program; not a store. Nothing was changed"
+    ) as error:
+        Store(postgres_url)
+    assert "Upgrade" not in said(error) and found() == before
+
+
+def test_a_database_is_shared_with_tables_that_are_not_in_the_way(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute("CREATE TABLE customer (name TEXT)")
+    with Store(postgres_url) as store:
+        assert store.leases.runs() == []
+
+
+def test_a_schema_of_its_own_is_beside_another_program_s_tables(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute("CREATE TABLE run (distance INTEGER)")
+        connection.execute("CREATE SCHEMA ours")
+    for path in ("ours", "ours,public"):
+        with Store(f"{postgres_url}?options=-csearch_path%3D{path}") as store:
+            assert store.leases.runs() == []
+
+
 def test_the_log_is_never_emptied(store: Store) -> None:
     submit(store)
     with pytest.raises(Exception, match="an audit line is never removed"):
@@ -302,7 +347,7 @@ def test_a_text_with_a_character_that_it_cannot_keep_is_kept_as_a_browser_shows_
 def test_a_missing_driver_is_said_with_the_command_that_gets_it() -> None:
     script = "import sys; sys.modules['psycopg'] = None\nfrom browser_agent.store import Store\nStore('postgres://h/x')"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert "needs its driver: pip install 'browser-agent[postgres]'" in done.stderr.splitlines()[-1]
+    assert f"needs its driver; {installing('postgres')}" in done.stderr.splitlines()[-1]
 
 
 # addresses
@@ -315,7 +360,29 @@ def test_an_address_is_shown_without_its_password_however_it_is_spelled() -> Non
         assert not any(part in shown(f"postgresql://{wrong}") for part in ("a/b", "a?b", "?b", "secret"))
     with pytest.raises(Misuse, match="mysql:// is neither"):
         located("mysql://db/runs")
-    assert located("runs.db") == Path("runs.db").absolute()
+    for path in ("runs.db", "postgres.db", "./postgres/runs.db", "postgres/runs.db", "./postgres:/runs.db", "a b:c.db"):
+        assert located(path) == Path(path).absolute()
+    assert located(Path("mysql:/runs")) == Path("mysql:/runs").absolute()
+
+
+@pytest.mark.parametrize(
+    ("mistyped", "head"),
+    [
+        ("postgres//nobody", "postgres//"),
+        ("postgresql:/nobody:pw@127.0.0.1:9/x", "postgresql:/"),
+        ("postgresql+psycopg//nobody:pw@h/x", "postgresql+psycopg//"),
+        ("postgres:nobody:pw@h", "postgres:"),
+        ("Postgresql:runs", "Postgresql:"),
+        ("sqlite:/runs.db", "sqlite:/"),
+        ("mysql:/ann:pw@h/x://y", "mysql:/"),
+    ],
+)
+def test_a_mistyped_address_is_never_taken_for_a_file(mistyped: str, head: str) -> None:
+    with pytest.raises(
+        Misuse, match=f": {re.escape(head)} is neither. For a file whose name begins like that"
+    ) as error:
+        located(mistyped)
+    assert "pw" not in said(error)
 
 
 def test_an_address_that_cannot_be_read_is_not_quoted() -> None:

@@ -14,6 +14,7 @@ from browser_agent.cli.queueing import time_of
 from browser_agent.errors import Misuse
 from browser_agent.keeping import OPEN_TASK
 from browser_agent.sealing import KEY_VARIABLE
+from browser_agent.settings import FILE_NAME, STORE_VARIABLE
 from browser_agent.states import Answer, QuestionKind, RunState
 from browser_agent.store import Store
 from tests.fix_cli import HAPPENED, Cli, Keeper, waiting
@@ -43,10 +44,28 @@ def test_a_submitted_run_is_written_down_for_workers_and_not_kept(cli: Cli, keep
     assert (said.code, run.state, run.queued, run.budget, run.key) == (0, RunState.NEW, True, 3, "nov-30")
     assert not keeper.options
     again = cli("submit", "invoices.py", "day=2026-11-30", "--key", "nov-30")
-    assert (again.code, again.out) == (0, f"Run {run.id}: invoice waits for a worker.\n")
+    assert (again.code, again.out) == (0, f"Run {run.id}: invoice waits for a worker in {store.where}.\n")
     other = cli("submit", "invoices.py", "day=2026-12-01", "--key", "nov-30")
     assert other.code == 2 and "has the key 'nov-30' already" in other.err
     assert len(store.leases.runs()) == 1
+
+
+def test_a_mistyped_address_makes_no_store_whoever_says_it(
+    cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = ("submit", "invoices.py", "day=2026-11-30")
+    before = sorted(here.iterdir())
+    for mistyped in ("postgres//nobody", "postgresql:/nobody@127.0.0.1:9/x"):
+        said = cli(*work, "--store", mistyped)
+        assert said.code == 2 and "A store is a file, or a database as postgresql://user@host/name" in said.err
+        monkeypatch.setenv(STORE_VARIABLE, mistyped)
+        assert cli(*work).code == 2
+        monkeypatch.delenv(STORE_VARIABLE)
+        (here / FILE_NAME).write_text(f'store = "{mistyped}"')
+        assert cli(*work).code == 2
+        (here / FILE_NAME).unlink()
+    assert sorted(here.iterdir()) == before
+    assert cli(*work, "--store", "postgres.db").code == 0 and (here / "postgres.db").exists()
 
 
 def test_a_run_that_was_begun_otherwise_is_not_changed_by_submitting_it_again(

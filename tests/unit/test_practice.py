@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from browser_agent import testing
+from browser_agent.extras import installing
 
 ROOT = Path(testing.__file__).parents[2]
 SUITE = """
@@ -58,7 +59,7 @@ def without(package: str, code: str) -> str:
 
 @pytest.mark.parametrize("package", ["starlette", "uvicorn", "h11"])
 def test_a_missing_package_is_named_with_what_to_install(package: str, tmp_path: Path) -> None:
-    words = f"browser_agent.testing needs the package {package}: pip install 'browser-agent[testing]'"
+    words = f"browser_agent.testing needs the package {package}; {installing('testing')}"
     name = "FaultProxy" if package == "h11" else "Books"
     asked = run("-c", without(package, f"from browser_agent.testing import {name}"), at=tmp_path)
     assert asked.stderr.splitlines()[-1] == f"ImportError: {words}"
