@@ -126,7 +126,7 @@ class _Keeper:
         self._stopping = asyncio.Event()
         self._pausing = False  # a person is asked whether the next gesture is to be made
         self._browserless = 0  # attempts in a row that got no browser
-        self._mark = "taken over"  # how far it has come
+        self._mark = "begun"  # how far it has come
         self._trouble = ""  # the last that a worker said of why it could not go on
 
     async def keep(self) -> Ended:
