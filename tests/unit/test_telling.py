@@ -53,7 +53,7 @@ def test_outcomes_are_counted_by_their_names_and_a_doubt_comes_first() -> None:
 
 def test_interruptions_are_told_with_their_cause_and_time() -> None:
     assert interruptions([]) == interruptions([attempt(1, "exit code 0"), attempt(2, None)]) == ""
-    assert interruptions([attempt(1, "its run was handed back before its worker ended (ended by signal 9)")]) == ""
+    assert interruptions([attempt(1, "it handed its run back; its worker was ended after that")]) == ""
     killed, stuck, end = attempt(1, "ended by signal 9"), attempt(2, "its keeper died"), attempt(3, "exit code 0")
     assert interruptions([killed, stuck, end]) == (
         "Carried on after 2 interruptions: its worker was ended by signal 9 at 12:01:03 UTC (attempt 1); "
