@@ -137,7 +137,10 @@ def test_an_answer_to_a_run_for_workers_leaves_it_to_them(cli: Cli, keeper: Keep
     store.leases.give_back(claim(store, run), "by ann")
     store.leases.end(claim(store, run), RunState.WAITING, ended_by="asked")
     said = cli("answer", question, *HAPPENED)
-    assert said.code == 0 and "A worker goes on with the run." in said.out
+    assert said.code == 0 and "The run waits for a worker: browser-agent worker" in said.out
+    assert f"{run}: answered; the run waits for a worker: browser-agent worker" in cli("runs").out
+    store.keepers.begin(own_process(), 1)
+    assert "  answered; a worker goes on with the run" in cli("show", run).out
     assert (keeper.options, store.inbox.question(question).answer) == ([], Answer.HAPPENED)
     assert [offer.run for offer in store.queue.offers()] == [run]
 

@@ -138,6 +138,20 @@ def test_a_person_s_word_is_named_and_an_open_question_too(cli: Cli, keeper: Kee
     assert ": happened, by the word of ann: it is on the list" in cli("show", "last").out
 
 
+def test_a_run_whose_question_was_answered_waits_for_nobody(cli: Cli, keeper: Keeper, store: Store) -> None:
+    question = waiting(store)
+    run = store.inbox.question(question).run_id
+    assert "waiting" in cli("runs").out and "answered" not in cli("runs").out + cli("show", "last").out
+    cli("answer", question, *HAPPENED, "--no-resume")
+    goes_on = f"answered; the run goes on with: browser-agent resume {run}"
+    listed, shown = cli("runs").out, cli("show", "last").out
+    assert f"{run}: {goes_on}" in listed and "waiting" not in listed
+    assert f"  {goes_on}" in shown
+    told = cli("show", "last", "--json").document["run"]["ended_by"]
+    assert told == f"{question} was answered by ann: it is on the list"
+    assert "waiting" not in shown and "a question waits" not in shown
+
+
 def test_a_document_has_always_the_same_order_and_nothing_of_the_lease(cli: Cli, store: Store) -> None:
     submit(store)
     (listed,), shown = cli("runs", "--json").document, cli("show", "last", "--json").document["run"]
