@@ -18,7 +18,7 @@ from browser_agent.liveness import worker_lives
 from browser_agent.records import GestureRow, QuestionRow, RunRow, StepRow
 from browser_agent.states import GestureState, QuestionState, RunState
 from browser_agent.store.checkpoints import PAGE
-from browser_agent.telling import checkpoints_in_words
+from browser_agent.telling import checkpoints_in_words, state_in_words
 from browser_agent.wire import restarts_in_words
 from observers.session import SESSION_STORAGE
 
@@ -118,7 +118,9 @@ def show(
         desk.screen.say(f"  {one_line(line)}")
     page = _page(desk, run) if checkpoint else None
     for step in steps:
-        _show_step(desk, step, [gesture for gesture in gestures if gesture.step_id == step.id], questions)
+        made_here = [gesture for gesture in gestures if gesture.step_id == step.id]
+        at_it = run.attempt if run.state is RunState.RUNNING and alive is not False else 0
+        _show_step(desk, step, made_here, questions, at_it)
     for question in (question for question in questions if question.ended_at is None):
         asking.put(desk.screen, question, desk.more)
     desk.screen.document(
@@ -238,13 +240,15 @@ def audit_show(
     return Exit.FINISHED
 
 
-def _show_step(desk: Desk, step: StepRow, gestures: list[GestureRow], questions: list[QuestionRow]) -> None:
+def _show_step(desk: Desk, step: StepRow, gestures: list[GestureRow], questions: list[QuestionRow], at_it: int) -> None:
+    """A step with its gestures; `at_it` is the attempt whose keeper may still be at one, 0 if there is none."""
     value = values_in_words(loaded(step.value))
     ended = f"  -> {value}" if value else f"  raised {one_line(step.raised)}" if step.raised else ""
     desk.screen.say(f"  {step.seq:>3}  {one_line(step.words)}  {step.state}{ended}")
     for gesture in gestures:
         known = _known(gesture, questions)
-        states = f"{gesture.state.replace('_', ' ')}{'' if gesture.count is None else f' (count {gesture.count})'}"
+        state = state_in_words(gesture, kept=gesture.attempt == at_it)
+        states = f"{state}{'' if gesture.count is None else f' (count {gesture.count})'}"
         desk.screen.say(
             f"       {gesture.kind} (attempt {gesture.attempt}): {one_line(gesture.words)}: {states}{known}"
         )

@@ -169,9 +169,7 @@ def test_workers_tells_a_stopped_process_and_a_silent_one_from_one_that_lives(
     assert [told["state"] for told in cli("workers", "--json").document] == ["stopped", "silent"]
 
 
-def test_a_worker_that_ends_idle_says_which_run_a_stopped_process_holds(
-    cli: Cli, store: Store, stopped: str
-) -> None:
+def test_a_worker_that_ends_idle_says_which_run_a_stopped_process_holds(cli: Cli, store: Store, stopped: str) -> None:
     run = store.leases.submit(task_file="a.py", task_name="a", arguments="{}", sites="{}", queued=True).id
     store.leases.claim(run, keeper=stopped, keeper_dead=False)
     said = cli("worker", "--until-idle")

@@ -93,6 +93,20 @@ def test_a_run_is_shown_with_what_is_known_of_each_gesture(cli: Cli, store: Stor
     assert lease.token not in json.dumps(shown)
 
 
+def test_a_gesture_whose_keeper_is_dead_is_in_doubt_and_a_refused_one_was_never_dispatched(
+    cli: Cli, store: Store
+) -> None:
+    dead, living = claim(store), store.leases.claim(submit(store), keeper=own_process(), keeper_dead=True)
+    brought(store, dead, GestureState.DISPATCHING)
+    brought(store, living, GestureState.DISPATCHING)
+    assert "to Nordwind: in doubt" in cli("show", dead.run).out
+    assert "to Nordwind: dispatching" in cli("show", living.run).out
+    later = claim(store, living.run)
+    assert "to Nordwind: in doubt" in cli("show", living.run).out
+    brought(store, later, GestureState.REFUSED, "post_invoice(S-102)")
+    assert "to Nordwind: refused: never dispatched" in cli("show", living.run).out
+
+
 def test_the_runs_are_listed(cli: Cli, store: Store) -> None:
     run = submit(store, key="nov-30")
     said = cli("runs").out

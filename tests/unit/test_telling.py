@@ -18,6 +18,7 @@ from browser_agent.telling import (
     interruptions,
     no_picture_after,
     proofs_in_words,
+    state_in_words,
 )
 
 NOON = datetime(2026, 11, 30, 12, 1, 3, tzinfo=UTC)
@@ -36,6 +37,12 @@ def test_each_state_of_a_gesture_has_its_colour_and_words() -> None:
     assert set(TONES) == set(GestureState)
     unproven = {GestureState.DISPATCHING, GestureState.IN_DOUBT, GestureState.UNKNOWN, GestureState.ASKED}
     assert {state for state, (tone, _) in TONES.items() if tone == "red"} == unproven
+
+
+def test_a_refused_gesture_was_not_refused_by_the_site() -> None:
+    assert state_in_words(gesture(GestureState.REFUSED)) == "refused: never dispatched"
+    assert state_in_words(gesture(GestureState.REFUSED, dispatched_at=NOON)) == "refused: nothing was sent"
+    assert state_in_words(gesture(GestureState.NOT_HAPPENED), kept=False) == "not happened"
 
 
 def test_outcomes_are_counted_by_their_names_and_a_doubt_comes_first() -> None:
