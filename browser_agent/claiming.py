@@ -9,7 +9,6 @@ seen to afterwards, on their own host.
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -19,7 +18,7 @@ from browser_agent.attending import watcher
 from browser_agent.errors import InOtherHands, Superseded
 from browser_agent.heeding import NOBODY, Engine
 from browser_agent.processes import ProcessId
-from browser_agent.records import AttemptRow, KeeperRow, RunRow
+from browser_agent.records import AttemptRow, RunRow
 from browser_agent.states import RunState
 from browser_agent.store import Lease, Store
 
@@ -107,15 +106,6 @@ def keeper_lives(store: Store, run: RunRow) -> bool | None:
     if last is None or not near(store, last.host, last.keeper):
         return None
     return last.ended is None and lives(last.keeper)
-
-
-def keeper_alive(store: Store, keeper: KeeperRow, now: datetime) -> bool:
-    """Whether a worker process lives: by itself where it is in sight, by its beats elsewhere."""
-    if keeper.ended is not None:
-        return False
-    if near(store, keeper.host, keeper.process):
-        return lives(keeper.process)
-    return (now - keeper.beaten).total_seconds() < store.times.lease
 
 
 def _given_on(previous: AttemptRow, engine: Engine) -> bool:

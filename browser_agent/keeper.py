@@ -23,6 +23,7 @@ from browser_agent.attending import StopAsked, interrupts, said_go
 from browser_agent.browser.held import driver_answers, without_lost_answers
 from browser_agent.channel import Message, next_line
 from browser_agent.claiming import stored_process
+from browser_agent.ending import after_the_run, where_it_stands
 from browser_agent.errors import MachineTrouble, Misuse, Stop, Superseded
 from browser_agent.giving_up import ask_a_person, died_in_words, used_up
 from browser_agent.heeding import NOBODY, Engine
@@ -44,8 +45,6 @@ __all__ = ["Ended", "Event", "KillAt", "Options", "keep", "look"]
 
 GRACE_SECONDS = 10.0
 """How long a worker may take to leave after it has said its last word, before it is ended."""
-LEFT = "exit code 0"
-"""How a worker ends that has nothing more to do."""
 _DOCTOR = "See `browser-agent doctor`"
 _NOBODY = ProcessId(0, 0.0)
 """A worker that was dead at once."""
@@ -126,7 +125,8 @@ class _Keeper:
         self._stopping = asyncio.Event()
         self._pausing = False  # a person is asked whether the next gesture is to be made
         self._browserless = 0  # attempts in a row that got no browser
-        self._mark = "taken over"  # how far it has come
+        self._let_it_go = False  # its worker was ended here, having the run no more
+        self._mark = "begun"  # how far it has come
         self._trouble = ""  # the last that a worker said of why it could not go on
 
     async def keep(self) -> Ended:
@@ -137,7 +137,7 @@ class _Keeper:
             await self._tenure.attest()
         finally:
             await self._tenure.end_attempt("its keeper has ended")
-        return await asyncio.to_thread(self._ended)
+        return await asyncio.to_thread(where_it_stands, self._store, self._tenure.lease)
 
     async def _hold_and_work(self, previous: AttemptRow | None) -> None:
         asyncio.get_running_loop().set_exception_handler(without_lost_answers)
@@ -174,9 +174,7 @@ class _Keeper:
             how, dead = await self._attempt(), tenure.lease
             run = await asyncio.to_thread(self._store.leases.run, self._run)
             if tenure.lost or run.state is not RunState.RUNNING or run.attempt != dead.attempt:
-                if run.attempt == dead.attempt and how != LEFT:  # it cut nothing off
-                    how = f"its run was handed back before its worker ended ({how})"
-                await tenure.end_attempt(how)
+                await tenure.end_attempt(after_the_run(how, dead, run, ours=self._let_it_go))
                 return
             if hopeless := await self._hopeless(how, run):
                 await asyncio.to_thread(self._give_up, hopeless)
@@ -327,7 +325,8 @@ class _Keeper:
     async def _let_go(self) -> None:
         """The run is another's: nothing more leaves."""
         self._holding.refuse("another attempt owns the run")
-        if self._worker is not None:
+        if self._worker is not None and processes.alive(self._worker):
+            self._let_it_go = True
             await asyncio.to_thread(processes.end, [self._worker])
 
     def _asked_to_stop(self) -> None:
@@ -382,11 +381,6 @@ class _Keeper:
             self._store.leases.end(self._tenure.lease, state, ended_by=words)
             return
         ask_a_person(self._store, self._tenure.lease, words, _DOCTOR if self._browserless else "Find out why")
-
-    def _ended(self) -> Ended:
-        run = self._store.leases.run(self._run)
-        questions = tuple(row.id for row in self._store.inbox.questions(self._run, open_only=True))
-        return Ended(run.id, run.state, run.ended_by or "", run.result, questions, run.attempt)
 
 
 def _loop_runs_here() -> bool:

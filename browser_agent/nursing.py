@@ -32,6 +32,9 @@ START_SECONDS = 60.0
 TOLD_SECONDS = 10.0
 """How long the nursery may take to tell a death that has been seen already."""
 UNKNOWN_END = "ended, its exit code is not known"
+LINGERED = ", since it did not leave by itself"
+"""Follows the signal by which a worker was ended here."""
+_BY_SIGNAL = "ended by signal"
 _HOME = str(Path(__file__).parents[1])
 _COMMAND = (
     "import sys; home = sys.argv.pop(); home in sys.path or sys.path.insert(0, home); "
@@ -68,7 +71,10 @@ class Worker:
             words = await self._words(grace_seconds)
             if self.process is not None:
                 await asyncio.to_thread(processes.end, [self.process])
-            return words or await self._words(TOLD_SECONDS) or UNKNOWN_END
+            if words is not None:
+                return words
+            late = await self._words(TOLD_SECONDS) or UNKNOWN_END
+            return late + LINGERED if late.startswith(_BY_SIGNAL) else late
 
     async def _words(self, seconds: float) -> str | None:
         """How it ended, None if that isn't told in time. The cord of a dead nursery ends without a word."""
@@ -79,7 +85,7 @@ class Worker:
 
 
 def _in_words(code: int) -> str:
-    return f"ended by signal {-code}" if code < 0 else f"exit code {code}"
+    return f"{_BY_SIGNAL} {-code}" if code < 0 else f"exit code {code}"
 
 
 class Nursery:

@@ -23,6 +23,7 @@ from browser_agent.rules import Move, acceptance, never_sent, next_move, nothing
 from browser_agent.signing_in import by_routine, ended_words, login_met_by
 from browser_agent.states import GestureState, QuestionKind, QuestionState
 from browser_agent.store import Asked
+from browser_agent.telling import state_in_words
 from browser_agent.wire import WireFact, WireReport
 from observers import Observer, Site, UnknownKind
 
@@ -311,7 +312,7 @@ class Recovery:
         columns = {name: json.dumps(fact) if isinstance(fact, list | dict) else fact for name, fact in facts.items()}
         row = self._attempt.store.journal.move(self._attempt.lease, self._row.id, state, **columns)
         if state in _FINAL:
-            words = f"{state.replace('_', ' ')}: {row.words}"
+            words = f"{state_in_words(row)}: {row.words}"
             details = {"values": facts.get("values"), "reasons": facts.get("reasons", [])}
             self._attempt.tell("settled", words, outcome=str(state), gesture=row.id, **details)
         return row

@@ -50,6 +50,20 @@ def counted(gestures: Iterable[GestureRow]) -> list[tuple[str, str]]:
     return [(tone, f"{words[tone, said]} {said}") for tone, said in sorted(words, key=lambda one: order[one])]
 
 
+def state_in_words(row: GestureRow, *, kept: bool = True) -> str:
+    """Where a gesture stands.
+
+    Args:
+        row: the gesture.
+        kept: a living keeper may still be at it.
+    """
+    if row.state is _G.DISPATCHING and not kept:
+        return "in doubt"
+    if row.state is _G.REFUSED:  # by us; a site's no is a rejection
+        return "refused: never dispatched" if row.dispatched_at is None else "refused: nothing was sent"
+    return row.state.replace("_", " ")
+
+
 def end_in_words(how: str | None) -> str:
     """How an attempt ended."""
     if how is None:

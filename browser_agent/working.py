@@ -70,11 +70,12 @@ class Crew:
         self._asked, self._heard = 0, 0
         self._kept: dict[str, StopAsked] = {}
         self._shunned: dict[str, float] = {}
-        self._taken = 0
+        self._taken = 0  # how often one was taken, which may be the same one again
+        self._runs: set[str] = set()
         self._beaten = 0.0
 
     def serve(self) -> int:
-        """Keep runs until it is asked to stop, or its duty is done; how many it has taken."""
+        """Keep runs until it is asked to stop, or its duty is done; how many different ones it has taken."""
         watch = Watch(self._store, self._options, self._tell)
         threads = ThreadPoolExecutor(self._duty.concurrency, thread_name_prefix="keeper")
         with watch.going():  # before anything is written: a stopped keeper may hold the store
@@ -83,7 +84,7 @@ class Crew:
                 self._go_on(threads, keeper)
                 self._drain(keeper)
         self._store.keepers.end(keeper)
-        return self._taken
+        return len(self._runs)
 
     def ask_to_stop(self) -> None:
         """Take nothing more and hand all back after the gesture in hand; asked again: end at once. For any thread."""
@@ -172,17 +173,19 @@ class Crew:
 
     def _ended(self, offer: Offer, done: Future[Ended]) -> None:
         error = done.exception()
+        del self._kept[offer.run]
+        if isinstance(error, InOtherHands | NotAllowed):  # somebody was faster: normal
+            self._taken -= 1
+            return
+        self._runs.add(offer.run)
         if error is None:
             ended = done.result()
             self._tell(Event("ended", f"{ended.state.replace('_', ' ')}: {ended.words}", ended.run, ended.attempts))
-        elif isinstance(error, InOtherHands | NotAllowed):  # somebody was faster: normal
-            self._taken -= 1
         else:
             self._shunned[offer.run] = time.monotonic() + shun_seconds(error)
             self._say("trouble", f"Run {offer.run} can't be kept here now: {error}", offer.run)
             if not isinstance(error, Misuse):
                 logs.LOGGER.error("run %s was let go", offer.run, exc_info=error)
-        del self._kept[offer.run]
 
     def _keep(self, offer: Offer, stop: StopAsked) -> Ended:
         """In a thread of its own. An open question is looked at by the queue's times, not while a run waits here."""

@@ -14,6 +14,7 @@ from browser_agent.cli.opening import AsJson, Desk, Set, StorePath, named_values
 from browser_agent.cli.running import Headed, close, display, document, kept, looked, refused_calls, say_refused
 from browser_agent.errors import InOtherHands
 from browser_agent.keeping import Ended, Options
+from browser_agent.liveness import worker_lives
 from browser_agent.records import QuestionRow
 from browser_agent.states import Answer, QuestionKind, QuestionState
 from browser_agent.store import Consent, Said
@@ -181,8 +182,8 @@ def _close(desk: Desk, question: QuestionRow, ended: Ended | None, *, given_up: 
     if ended is not None:
         close(desk, ended)
         return exit_of(ended.state)
-    if not given_up and desk.store.leases.run(question.run_id).queued:
-        desk.screen.say("A worker goes on with the run.", "cyan")
-    elif not given_up:
-        desk.screen.say(f"The run goes on with: browser-agent resume {question.run_id} {desk.more}".strip(), "cyan")
+    if not given_up:
+        run = desk.store.leases.run(question.run_id)
+        goes_on = asking.goes_on(run, desk.more, worker_lives=worker_lives(desk.store))
+        desk.screen.say(f"{goes_on[0].upper()}{goes_on[1:]}", "cyan")
     return Exit.FINISHED

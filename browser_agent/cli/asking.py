@@ -6,7 +6,7 @@ Never says more than the inbox holds. The two words that this project does not u
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from browser_agent.cli.plain import one_line
 from browser_agent.cli.screen import Screen
 from browser_agent.keeping import OPEN_TASK
 from browser_agent.records import QuestionRow, RunRow
-from browser_agent.states import QuestionKind
+from browser_agent.states import QuestionKind, RunState
 from browser_agent.telling import commands, needs
 from browser_agent.whereabouts import shown
 
@@ -64,6 +64,27 @@ def keeper_is_dead(run: RunRow, more: str = "") -> str:
         return "its keeper is dead; the next `browser-agent worker` goes on: it begins by looking"
     command = f"browser-agent resume {run.id} {more}".strip()
     return f"its keeper is dead; `{command}` goes on: it begins by looking"
+
+
+def is_answered(run: RunRow, asked: Collection[str]) -> bool:
+    """Whether a run waits though no question of it is open any more.
+
+    Args:
+        run: the run.
+        asked: the runs that have an open question.
+    """
+    return run.state is RunState.WAITING and run.id not in asked
+
+
+def goes_on(run: RunRow, more: str = "", *, worker_lives: bool) -> str:
+    """What goes on with a run that no question holds any more."""
+    if run.task_file == OPEN_TASK:
+        return "open it there again, with its key, and it goes on"
+    if run.queued and worker_lives:
+        return "a worker goes on with the run"
+    if run.queued:
+        return f"the run waits for a worker: browser-agent worker {more}".strip()
+    return f"the run goes on with: browser-agent resume {run.id} {more}".strip()
 
 
 def store_option(where: Path | str, default: Path | str) -> str:

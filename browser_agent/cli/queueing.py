@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import signal
 import threading
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from browser_agent.claiming import keeper_alive
 from browser_agent.cli import plain
 from browser_agent.cli.exits import Exit
 from browser_agent.cli.opening import AsJson, Desk, Set, StorePath, named_values, open_desk, resolved
@@ -19,6 +19,7 @@ from browser_agent.cli.plain import one_line
 from browser_agent.cli.running import Account, Arguments, File, Key, LogFile, LogLevel, SiteUrl, bind
 from browser_agent.errors import Misuse
 from browser_agent.keeping import Event
+from browser_agent.liveness import Liveness, age, held_idly, liveness
 from browser_agent.records import AttemptRow
 from browser_agent.starting import ForWorkers
 from browser_agent.starting import submit as write_down
@@ -124,7 +125,10 @@ def worker(
     desk.screen.progress(f"A worker of {concurrency} waits for runs in {desk.store.where}")
     taken = serve(desk.store, duty, using.options(), _teller(desk))
     desk.screen.say(f"Ended; {taken} {'run was' if taken == 1 else 'runs were'} taken.")
-    desk.screen.document({"taken": taken})
+    held = held_idly(desk.store) if until_idle else []
+    for each in held:
+        desk.screen.say(str(each), "yellow")
+    desk.screen.document({"taken": taken, "held": [asdict(each) for each in held]})
     return Exit.FINISHED
 
 
@@ -163,48 +167,46 @@ def workers(store: StorePath = None, as_json: AsJson = False) -> Exit:
     """
     desk = open_desk(store, as_json)
     now, found = desk.store.keepers.recent()
-    lives = {each.row.id: keeper_alive(desk.store, each.row, now) for each in found}
+    states = {each.row.id: liveness(desk.store, each.row, now) for each in found}
     table = Table("worker", "host", "pid", "since (UTC)", "runs", box=None, header_style="bold", pad_edge=False)
     for each in found:
-        row, state = each.row, _state(each, lives[each.row.id])
+        row, state = each.row, _state(each, states[each.row.id], now)
         pid, since = str(plain.loaded(row.process)["pid"]), f"{row.began:%m-%d %H:%M:%S}"
         table.add_row(state, one_line(row.host), pid, since, f"{len(each.attempts)} of {row.concurrency}")
     if found:
         desk.screen.table(table)
     else:
         desk.screen.say("No worker process has been there in the last hour: browser-agent worker")
-    for attempt in (attempt for each in found for attempt in each.attempts):
-        desk.screen.say(_kept(attempt, now))
-    desk.screen.document([_document(each, lives[each.row.id], now) for each in found])
+    for each in found:
+        for attempt in each.attempts:
+            desk.screen.say(_kept(each, attempt, now))
+    desk.screen.document([_document(each, states[each.row.id], now) for each in found])
     return Exit.FINISHED
 
 
-def _state(of: Keeping, alive: bool) -> str:
-    return "ended" if of.row.ended is not None else "lives" if alive else "dead"
+def _state(of: Keeping, state: Liveness, now: datetime) -> str:
+    """How it is with a worker process, for people: how long nothing was heard of it, where that is why."""
+    return f"silent for {age(of.row.beaten, now):.0f} s" if state is Liveness.SILENT else str(state)
 
 
-def _kept(attempt: AttemptRow, now: datetime) -> str:
-    mark = f"; {one_line(attempt.progress)} ({_age(attempt.progressed, now):.0f} s ago)" if attempt.progress else ""
-    beaten = _age(attempt.beaten, now)
-    return f"  {attempt.run_id} attempt {attempt.number}: heartbeat {beaten:.0f} s ago{mark}"
+def _kept(by: Keeping, attempt: AttemptRow, now: datetime) -> str:
+    mark = f"; {one_line(attempt.progress)} ({age(attempt.progressed, now):.0f} s ago)" if attempt.progress else ""
+    pid, beaten = plain.loaded(by.row.process)["pid"], age(attempt.beaten, now)
+    return f"  {pid} keeps {attempt.run_id}, attempt {attempt.number}: heartbeat {beaten:.0f} s ago{mark}"
 
 
-def _age(moment: datetime | None, now: datetime) -> float:
-    return (now - moment).total_seconds() if moment is not None else 0.0
-
-
-def _document(of: Keeping, alive: bool, now: datetime) -> dict[str, Any]:
+def _document(of: Keeping, state: Liveness, now: datetime) -> dict[str, Any]:
     kept = [
         {
             "run": attempt.run_id,
             "attempt": attempt.number,
-            "heartbeat_seconds": _age(attempt.beaten, now),
+            "heartbeat_seconds": age(attempt.beaten, now),
             "progress": attempt.progress,
-            "progress_seconds": _age(attempt.progressed, now) if attempt.progressed else None,
+            "progress_seconds": age(attempt.progressed, now) if attempt.progressed else None,
         }
         for attempt in of.attempts
     ]
-    return {**plain.row(of.row, "process"), "state": _state(of, alive), "keeps": kept}
+    return {**plain.row(of.row, "process"), "state": str(state), "keeps": kept}
 
 
 def _teller(desk: Desk) -> Any:

@@ -14,10 +14,11 @@ from browser_agent.cli.exits import Exit
 from browser_agent.cli.opening import AsJson, Desk, RunId, StorePath, open_desk
 from browser_agent.cli.plain import loaded, one_line, values_in_words
 from browser_agent.errors import Misuse
+from browser_agent.liveness import worker_lives
 from browser_agent.records import GestureRow, QuestionRow, RunRow, StepRow
 from browser_agent.states import GestureState, QuestionState, RunState
 from browser_agent.store.checkpoints import PAGE
-from browser_agent.telling import checkpoints_in_words
+from browser_agent.telling import checkpoints_in_words, state_in_words
 from browser_agent.wire import restarts_in_words
 from observers.session import SESSION_STORAGE
 
@@ -39,18 +40,26 @@ def runs(
     rows = desk.store.leases.runs()
     shown = rows if every or as_json else rows[:MOST_RUNS]
     lives = {row.id: keeper_lives(desk.store, row) for row in shown}
-    desk.screen.table(_table(shown, lives))
+    asked = {question.run_id for question in desk.store.inbox.questions(open_only=True)}
+    answered = {row.id for row in shown if asking.is_answered(row, asked)}
+    desk.screen.table(_table(shown, lives, answered))
     for row in (row for row in shown if row.state is RunState.NEW and row.not_before is not None):
         desk.screen.say(f"{row.id}: no worker takes it before {row.not_before:%Y-%m-%d %H:%M:%S} UTC", "dim")
     for row in (row for row in shown if lives[row.id] is False):
         desk.screen.say(f"{row.id}: {asking.keeper_is_dead(row, desk.more)}", "yellow")
+    for row in (row for row in shown if row.id in answered):
+        desk.screen.say(f"{row.id}: answered; {_goes_on(desk, row)}", "cyan")
     if len(shown) < len(rows):
         desk.screen.say(f"{len(rows) - len(shown)} older ones: browser-agent runs --all {desk.more}".strip(), "dim")
     desk.screen.document([{**plain.row(row, *plain.RUN), "keeper_alive": lives[row.id]} for row in shown])
     return Exit.FINISHED
 
 
-def _table(rows: list[RunRow], lives: dict[str, bool | None]) -> Table:
+def _goes_on(desk: Desk, run: RunRow) -> str:
+    return asking.goes_on(run, desk.more, worker_lives=worker_lives(desk.store))
+
+
+def _table(rows: list[RunRow], lives: dict[str, bool | None], answered: set[str]) -> Table:
     """The runs on 80 columns; an id is never cut."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name, whole in _COLUMNS.items():
@@ -59,7 +68,7 @@ def _table(rows: list[RunRow], lives: dict[str, bool | None]) -> Table:
         cells = (
             row.id,
             row.task_name,
-            _state(row, lives[row.id]),
+            "answered" if row.id in answered else _state(row, lives[row.id]),
             str(row.attempt),
             f"{row.created:%Y-%m-%d %H:%M}",
             row.key or "",
@@ -91,10 +100,14 @@ def show(
     run = desk.run(name)
     steps, gestures = desk.store.journal.steps(run.id), desk.store.journal.gestures(run.id)
     attempts, questions = desk.store.leases.attempts(run.id), desk.store.inbox.questions(run.id)
-    desk.screen.say(f"Run {run.id}: {run.task_name}  {run.state.replace('_', ' ')}", "bold")
+    answered = asking.is_answered(run, [question.run_id for question in questions if question.ended_at is None])
+    state = "answered" if answered else run.state.replace("_", " ")
+    desk.screen.say(f"Run {run.id}: {run.task_name}  {state}", "bold")
     desk.screen.say(f"  arguments {run.arguments}\n  sites {run.sites}")
     if run.ended_by:
         desk.screen.say(f"  {run.ended_by}")
+    if answered:
+        desk.screen.say(f"  answered; {_goes_on(desk, run)}", "cyan")
     alive = keeper_lives(desk.store, run)
     if alive is False:
         desk.screen.say(f"  {asking.keeper_is_dead(run, desk.more)}", "bold yellow")
@@ -105,7 +118,9 @@ def show(
         desk.screen.say(f"  {one_line(line)}")
     page = _page(desk, run) if checkpoint else None
     for step in steps:
-        _show_step(desk, step, [gesture for gesture in gestures if gesture.step_id == step.id], questions)
+        made_here = [gesture for gesture in gestures if gesture.step_id == step.id]
+        at_it = run.attempt if run.state is RunState.RUNNING and alive is not False else 0
+        _show_step(desk, step, made_here, questions, at_it)
     for question in (question for question in questions if question.ended_at is None):
         asking.put(desk.screen, question, desk.more)
     desk.screen.document(
@@ -225,13 +240,15 @@ def audit_show(
     return Exit.FINISHED
 
 
-def _show_step(desk: Desk, step: StepRow, gestures: list[GestureRow], questions: list[QuestionRow]) -> None:
+def _show_step(desk: Desk, step: StepRow, gestures: list[GestureRow], questions: list[QuestionRow], at_it: int) -> None:
+    """A step with its gestures; `at_it` is the attempt whose keeper may still be at one, 0 if there is none."""
     value = values_in_words(loaded(step.value))
     ended = f"  -> {value}" if value else f"  raised {one_line(step.raised)}" if step.raised else ""
     desk.screen.say(f"  {step.seq:>3}  {one_line(step.words)}  {step.state}{ended}")
     for gesture in gestures:
         known = _known(gesture, questions)
-        states = f"{gesture.state.replace('_', ' ')}{'' if gesture.count is None else f' (count {gesture.count})'}"
+        state = state_in_words(gesture, kept=gesture.attempt == at_it)
+        states = f"{state}{'' if gesture.count is None else f' (count {gesture.count})'}"
         desk.screen.say(
             f"       {gesture.kind} (attempt {gesture.attempt}): {one_line(gesture.words)}: {states}{known}"
         )

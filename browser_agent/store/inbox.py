@@ -253,6 +253,9 @@ class Inbox:
             check_arrow(RUN_ARROWS, run.state, RunState.ABANDONED)
             run.state, run.ended_by = RunState.ABANDONED, f"abandoned by {said.by}: {said.reason}"
             session.add(run)
+        elif run.state is RunState.WAITING:
+            run.ended_by = f"{row.id} was answered by {said.by}: {said.reason}"
+            session.add(run)
 
     def _tell(self, session: Session, run: str, kind: str, row: QuestionRow, **facts: Any) -> None:
         audit.append(

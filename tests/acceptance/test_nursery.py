@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from browser_agent import processes
-from browser_agent.nursing import UNKNOWN_END, Nursery, Worker
+from browser_agent.nursing import LINGERED, UNKNOWN_END, Nursery, Worker
 from browser_agent.processes import ProcessId
 from browser_agent.states import RunState
 from tests.fix_world import World
@@ -95,7 +95,7 @@ def test_a_worker_that_ends_by_itself_is_told_by_its_exit_code(nursery: Nursery)
 def test_a_worker_that_does_not_leave_in_time_is_ended(nursery: Nursery) -> None:
     worker = nursery.start_worker()
     os.kill(who(worker).pid, signal.SIGSTOP)
-    assert how(worker, grace_seconds=0.1) == "ended by signal 9"
+    assert how(worker, grace_seconds=0.1) == f"ended by signal 9{LINGERED}"
     assert not processes.alive(who(worker))
 
 
@@ -139,7 +139,7 @@ def test_a_dead_nursery_is_followed_by_another_and_its_workers_live_on() -> None
         assert how(orphan) == UNKNOWN_END
         assert not processes.alive(who(orphan))
         assert how(sister, grace_seconds=0) == UNKNOWN_END
-        assert how(worker, grace_seconds=0) == "ended by signal 9"
+        assert how(worker, grace_seconds=0) == f"ended by signal 9{LINGERED}"
 
 
 def test_a_killed_keeper_leaves_neither_nursery_nor_worker() -> None:

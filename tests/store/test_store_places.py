@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import pytest
 
 from browser_agent import processes
-from browser_agent.claiming import is_over, keeper_alive, keeper_lives, last_attempt, own_process, take_over
+from browser_agent.claiming import is_over, keeper_lives, last_attempt, own_process, take_over
 from browser_agent.errors import InOtherHands
 from browser_agent.inheriting import earlier
 from browser_agent.keeping import Options
+from browser_agent.liveness import Liveness, liveness
 from browser_agent.store import Lease, Store
 from browser_agent.watching import Watch
 from tests.fix_containers import said_inside
@@ -53,9 +54,9 @@ def test_the_watcher_neither_ends_nor_attests_what_it_cannot_see(store: Store, e
 def test_a_worker_process_in_another_container_lives_by_its_beats(store: Store, elsewhere: str) -> None:
     store.keepers.begin(elsewhere, 1)
     now, (found,) = store.keepers.recent()
-    assert keeper_alive(store, found.row, now)
-    by_raw_sql(store, "UPDATE keeper SET beaten = '2020-01-01 00:00:00'")
-    assert not keeper_alive(store, found.row.model_copy(update={"beaten": now.replace(year=2020)}), now)
+    assert liveness(store, found.row, now) is Liveness.LIVES
+    long_ago = found.row.model_copy(update={"beaten": now.replace(year=2020)})
+    assert liveness(store, long_ago, now) is Liveness.SILENT
 
 
 @pytest.mark.parametrize("boot_ago", [False, True], ids=["this boot", "an earlier boot"])

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
-from browser_agent.claiming import own_process
+from browser_agent import processes
+from browser_agent.claiming import own_process, stored_process
 from browser_agent.cli.queueing import time_of
 from browser_agent.errors import Misuse
 from browser_agent.keeping import OPEN_TASK
+from browser_agent.processes import identify
 from browser_agent.sealing import KEY_VARIABLE
 from browser_agent.settings import FILE_NAME, STORE_VARIABLE
 from browser_agent.states import Answer, QuestionKind, RunState
 from browser_agent.store import Store
 from tests.fix_cli import HAPPENED, Cli, Keeper, waiting
-from tests.store.building import claim, submit
+from tests.store.building import by_raw_sql, claim, submit
 
 SECRETIVE = """
 from browser_agent import Secret, task
@@ -36,6 +44,22 @@ def secretive(here: Path) -> Iterator[Path]:
     (here / "secret.txt").write_text("open sesame, please")
     yield here
     sys.modules.pop("secretive", None)
+
+
+@pytest.fixture
+def stopped() -> Iterator[str]:
+    """A process that is stopped (SIGSTOP), as a keeper is stored."""
+    process = subprocess.Popen(["sleep", "600"])
+    try:
+        found = identify(process.pid)
+        assert found is not None
+        process.send_signal(signal.SIGSTOP)
+        while not processes.stopped(found):
+            time.sleep(0.01)
+        yield stored_process(found)
+    finally:
+        process.kill()
+        process.wait()
 
 
 def test_a_submitted_run_is_written_down_for_workers_and_not_kept(cli: Cli, keeper: Keeper, store: Store) -> None:
@@ -132,7 +156,10 @@ def test_an_answer_to_a_run_for_workers_leaves_it_to_them(cli: Cli, keeper: Keep
     store.leases.give_back(claim(store, run), "by ann")
     store.leases.end(claim(store, run), RunState.WAITING, ended_by="asked")
     said = cli("answer", question, *HAPPENED)
-    assert said.code == 0 and "A worker goes on with the run." in said.out
+    assert said.code == 0 and "The run waits for a worker: browser-agent worker" in said.out
+    assert f"{run}: answered; the run waits for a worker: browser-agent worker" in cli("runs").out
+    store.keepers.begin(own_process(), 1)
+    assert "  answered; a worker goes on with the run" in cli("show", run).out
     assert (keeper.options, store.inbox.question(question).answer) == ([], Answer.HAPPENED)
     assert [offer.run for offer in store.queue.offers()] == [run]
 
@@ -143,9 +170,33 @@ def test_workers_tells_of_each_process_and_what_it_keeps(cli: Cli, store: Store)
     store.leases.beat(lease, "step 12: post invoice 7")
     said = cli("workers")
     assert "lives" in said.out and "1 of 2" in said.out
-    assert f"{lease.run} attempt 1: heartbeat 0 s ago; step 12: post invoice 7" in said.out
+    assert f"  {os.getpid()} keeps {lease.run}, attempt 1: heartbeat 0 s ago; step 12: post invoice 7" in said.out
     (told,) = cli("workers", "--json").document
     assert (told["state"], told["keeps"][0]["progress"]) == ("lives", "step 12: post invoice 7")
+
+
+def test_workers_tells_a_stopped_process_and_a_silent_one_from_one_that_lives(
+    cli: Cli, store: Store, stopped: str
+) -> None:
+    store.keepers.begin(stopped, 1)
+    store.keepers.begin(own_process(), 1)
+    assert [told["state"] for told in cli("workers", "--json").document] == ["stopped", "lives"]
+    a_while_ago = f"{datetime.now(UTC) - timedelta(seconds=82):%Y-%m-%d %H:%M:%S.%f}"
+    by_raw_sql(store, f"UPDATE keeper SET beaten = '{a_while_ago}' WHERE process = '{own_process()}'")
+    said = cli("workers").out
+    assert "stopped" in said and re.search(r"silent for 8\d s", said) and "lives" not in said
+    assert [told["state"] for told in cli("workers", "--json").document] == ["stopped", "silent"]
+
+
+def test_a_worker_that_ends_idle_says_which_run_a_stopped_process_holds(cli: Cli, store: Store, stopped: str) -> None:
+    run = store.leases.submit(task_file="a.py", task_name="a", arguments="{}", sites="{}", queued=True).id
+    store.leases.claim(run, keeper=stopped, keeper_dead=False)
+    said = cli("worker", "--until-idle")
+    pid = json.loads(stopped)["pid"]
+    held = rf"{run} is held by process {pid} on \S+, stopped, silent for \d+ s; its lease ends in \d+ s"
+    assert said.code == 0 and re.search(held, said.out), said
+    (told,) = cli("worker", "--until-idle", "--json").document["held"]
+    assert (told["run"], told["pid"], told["stopped"]) == (run, pid, True)
 
 
 def test_without_any_worker_process_it_says_how_to_start_one(cli: Cli, store: Store) -> None:

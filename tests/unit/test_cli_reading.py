@@ -93,6 +93,20 @@ def test_a_run_is_shown_with_what_is_known_of_each_gesture(cli: Cli, store: Stor
     assert lease.token not in json.dumps(shown)
 
 
+def test_a_gesture_whose_keeper_is_dead_is_in_doubt_and_a_refused_one_was_never_dispatched(
+    cli: Cli, store: Store
+) -> None:
+    dead, living = claim(store), store.leases.claim(submit(store), keeper=own_process(), keeper_dead=True)
+    brought(store, dead, GestureState.DISPATCHING)
+    brought(store, living, GestureState.DISPATCHING)
+    assert "to Nordwind: in doubt" in cli("show", dead.run).out
+    assert "to Nordwind: dispatching" in cli("show", living.run).out
+    later = claim(store, living.run)
+    assert "to Nordwind: in doubt" in cli("show", living.run).out
+    brought(store, later, GestureState.REFUSED, "post_invoice(S-102)")
+    assert "to Nordwind: refused: never dispatched" in cli("show", living.run).out
+
+
 def test_the_runs_are_listed(cli: Cli, store: Store) -> None:
     run = submit(store, key="nov-30")
     said = cli("runs").out
@@ -136,6 +150,20 @@ def test_a_person_s_word_is_named_and_an_open_question_too(cli: Cli, keeper: Kee
     assert f": asked: {question} waits in the inbox" in cli("show", "last").out
     cli("answer", question, *HAPPENED, "--no-resume")
     assert ": happened, by the word of ann: it is on the list" in cli("show", "last").out
+
+
+def test_a_run_whose_question_was_answered_waits_for_nobody(cli: Cli, keeper: Keeper, store: Store) -> None:
+    question = waiting(store)
+    run = store.inbox.question(question).run_id
+    assert "waiting" in cli("runs").out and "answered" not in cli("runs").out + cli("show", "last").out
+    cli("answer", question, *HAPPENED, "--no-resume")
+    goes_on = f"answered; the run goes on with: browser-agent resume {run}"
+    listed, shown = cli("runs").out, cli("show", "last").out
+    assert f"{run}: {goes_on}" in listed and "waiting" not in listed
+    assert f"  {goes_on}" in shown
+    told = cli("show", "last", "--json").document["run"]["ended_by"]
+    assert told == f"{question} was answered by ann: it is on the list"
+    assert "waiting" not in shown and "a question waits" not in shown
 
 
 def test_a_document_has_always_the_same_order_and_nothing_of_the_lease(cli: Cli, store: Store) -> None:

@@ -18,6 +18,7 @@ from browser_agent.telling import (
     interruptions,
     no_picture_after,
     proofs_in_words,
+    state_in_words,
 )
 
 NOON = datetime(2026, 11, 30, 12, 1, 3, tzinfo=UTC)
@@ -38,6 +39,12 @@ def test_each_state_of_a_gesture_has_its_colour_and_words() -> None:
     assert {state for state, (tone, _) in TONES.items() if tone == "red"} == unproven
 
 
+def test_a_refused_gesture_was_not_refused_by_the_site() -> None:
+    assert state_in_words(gesture(GestureState.REFUSED)) == "refused: never dispatched"
+    assert state_in_words(gesture(GestureState.REFUSED, dispatched_at=NOON)) == "refused: nothing was sent"
+    assert state_in_words(gesture(GestureState.NOT_HAPPENED), kept=False) == "not happened"
+
+
 def test_outcomes_are_counted_by_their_names_and_a_doubt_comes_first() -> None:
     s = GestureState
     states = [s.HAPPENED, s.ASKED, s.HAPPENED, s.REJECTED, s.REFUSED, s.NOT_HAPPENED]
@@ -53,7 +60,7 @@ def test_outcomes_are_counted_by_their_names_and_a_doubt_comes_first() -> None:
 
 def test_interruptions_are_told_with_their_cause_and_time() -> None:
     assert interruptions([]) == interruptions([attempt(1, "exit code 0"), attempt(2, None)]) == ""
-    assert interruptions([attempt(1, "its run was handed back before its worker ended (ended by signal 9)")]) == ""
+    assert interruptions([attempt(1, "it handed its run back; its worker was ended after that")]) == ""
     killed, stuck, end = attempt(1, "ended by signal 9"), attempt(2, "its keeper died"), attempt(3, "exit code 0")
     assert interruptions([killed, stuck, end]) == (
         "Carried on after 2 interruptions: its worker was ended by signal 9 at 12:01:03 UTC (attempt 1); "
