@@ -102,7 +102,13 @@ def test_an_abandoned_run_does_not_go_on(cli: Cli, keeper: Keeper, store: Store)
     assert cli("answer", question, "abandon", "--by", "ann", "--reason", "not wanted").code == 0
     assert not keeper.options
     assert store.leases.runs()[0].state is RunState.ABANDONED
-    assert cli("resume", "last").code == 4
+    for how in ([], ["--queue"]):
+        said = cli("resume", "last", *how)
+        assert said.code == 2 and said.err.startswith(
+            f"Run {store.leases.runs()[0].id} was abandoned by ann: not wanted."
+        )
+        assert "That is for good. To do its work anew, `browser-agent run` or `submit` it again. Nothing" in said.err
+    assert not keeper.options and store.leases.runs()[0].state is RunState.ABANDONED
 
 
 def test_too_early_an_answer_is_refused_and_changes_nothing(cli: Cli, keeper: Keeper, store: Store) -> None:
