@@ -305,7 +305,7 @@ def test_tables_of_another_program_that_are_in_the_way_are_left_as_they_are(
 
     with psycopg.connect(postgres_url) as connection:
         for statement in tables:
-            connection.execute(statement)  # type: ignore[call-overload]
+            connection.execute(statement)
     before = found()
     with pytest.raises(
         StoreUnusable, match="holds tables of another program; not a store. Nothing was changed"
