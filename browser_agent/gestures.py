@@ -219,7 +219,14 @@ class Gesture(MustRun, ABC, Generic[T_co]):
             "known": known,
             "dialogs": [accept.pattern for accept in self.dialogs],
             "needs": [name for name in required_names(self.gives) if name not in self.known],
+            "takes": self._takes(),
         }
+
+    def _takes(self) -> list[str] | None:
+        """The names of all values that may be known of what happened; None if it takes any."""
+        names = value_names(self.gives)
+        supplied = {name for observer in self.proof for name in observer.supplies}
+        return None if names is None else [*names, *sorted(supplied - names.keys())]
 
     def check(self) -> None:
         """Refuse a proof that could never supply the step's value.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from pydantic_core import ErrorDetails
 
 from browser_agent.configuration import Bound, Settings, shown
 from browser_agent.errors import Misuse
+from browser_agent.spelling import nearest
 from browser_agent.whereabouts import located, meant_as_address
 
 __all__ = ["Bound", "Resolved", "Settings", "default_store", "load", "resolve", "store_meant"]
@@ -151,13 +152,6 @@ def _why(part: ErrorDetails) -> str:
         return part["msg"].removeprefix("Value error, ")
     known = Settings.model_fields if len(part["loc"]) == 1 else Bound.model_fields
     return f"there is no such setting{nearest(str(part['loc'][-1]), known)}"
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A question after the known word that is most like this one; if none is, all of them."""
-    names = list(known)
-    near = difflib.get_close_matches(word.lower().replace("-", "_"), names, 1)
-    return f"; did you mean {near[0]}?" if near else f"; there is {', '.join(names)}"
 
 
 def _paths() -> list[str]:

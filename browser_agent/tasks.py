@@ -8,7 +8,6 @@ Knows nothing of stores, browsers or keepers. Loading a file runs the file, and 
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import importlib.util
 import inspect
@@ -31,6 +30,7 @@ from pydantic_core import ErrorDetails, PydanticSerializationError
 import observers
 from browser_agent.errors import WrongArguments, WrongTask
 from browser_agent.signatures import checked_signature, place, resolved
+from browser_agent.spelling import nearest
 
 if TYPE_CHECKING:
     from browser_agent.executor import Run
@@ -218,7 +218,7 @@ def load_task(spec: str) -> Task[..., Any]:
     if name:
         if name in tasks:
             return tasks[name]
-        raise WrongTask(f"{file.name} has no task {name!r}{_instead(name, own)}.")
+        raise WrongTask(f"{file.name} has no task {name!r}{nearest(name, own)}.")
     if len(own) != 1:
         many = f"has several tasks; name one: {', '.join(f'{path}:{known}' for known in own)}"
         raise WrongTask(f"{file.name} {many if own else 'has no task: put @task on a function'}.")
@@ -289,7 +289,7 @@ def parse_arguments(of: Task[..., Any], given: Mapping[str, Any]) -> dict[str, A
     """
     parsed: dict[str, Any] = {}
     wrong = [
-        f"{name}: there is no such argument{_instead(name, of.parameters)}"
+        f"{name}: there is no such argument{nearest(name, of.parameters)}"
         for name in given
         if name not in of.parameters
     ]
@@ -334,11 +334,6 @@ def _why(part: ErrorDetails) -> str:
 
 def _place(name: str, inside: tuple[int | str, ...]) -> str:
     return ".".join([name, *(str(part) for part in inside)])
-
-
-def _instead(name: str, known: Mapping[str, object]) -> str:
-    near = difflib.get_close_matches(name, known, 1)
-    return f"; did you mean {near[0]}?" if near else f"; there is {', '.join(known)}" if known else ""
 
 
 def dump_arguments(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -12,10 +12,11 @@ from browser_agent.cli import asking
 from browser_agent.cli.exits import Exit, exit_of
 from browser_agent.cli.opening import AsJson, Desk, Set, StorePath, named_values, open_desk, resolved
 from browser_agent.cli.running import Headed, close, display, document, kept, looked, refused_calls, say_refused
-from browser_agent.errors import InOtherHands
+from browser_agent.errors import InOtherHands, Misuse
 from browser_agent.keeping import Ended, Options
 from browser_agent.liveness import worker_lives
 from browser_agent.records import QuestionRow
+from browser_agent.spelling import nearest
 from browser_agent.states import Answer, QuestionKind, QuestionState
 from browser_agent.store import Consent, Said
 
@@ -49,19 +50,26 @@ NoResume = Annotated[
 _SETTLED_BY_LOOKING = frozenset({QuestionKind.OUTCOME, QuestionKind.VALUES})
 
 
-class Answered(StrEnum):
-    """What may be answered, as it is written on a command line."""
+ANSWERS = ("happened", "not-happened", "abandon", "map", "make")
+"""What may be answered, as it is written on a command line."""
+Word = Annotated[
+    str,
+    typer.Argument(
+        metavar="WORD", help=f"One of: {', '.join(ANSWERS)}. The question itself lists which of these it takes."
+    ),
+]
 
-    HAPPENED = "happened"
-    NOT_HAPPENED = "not-happened"
-    ABANDON = "abandon"
-    MAP = "map"
-    MAKE = "make"
+
+def answer_of(word: str, words: Sequence[str] = ANSWERS) -> Answer:
+    """The answer that a word of the command line stands for. Raises Misuse."""
+    if word not in words:
+        raise Misuse(f"{word!r} is no answer{nearest(word, words)}. Nothing was changed.".replace("?.", "?"))
+    return Answer(word.replace("-", "_"))
 
 
 def answer(
     question: QuestionId,
-    said: Annotated[Answered, typer.Argument(help="The question itself lists which of these it takes.")],
+    word: Word,
     *,
     by: By,
     reason: Reason,
@@ -82,8 +90,7 @@ def answer(
 
     Example:  browser-agent answer q-7k2m9 happened --by ann --reason "it is on the order list" --value number=INV-7
     """
-    word = Answer(said.replace("-", "_"))
-    wanted = Said(word, by, reason, named_values(value or [], "a value"), override)
+    wanted = Said(answer_of(word), by, reason, named_values(value or [], "a value"), override)
     return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
 
 

@@ -14,6 +14,7 @@ from browser_agent.cli.plain import one_line
 from browser_agent.cli.screen import Screen
 from browser_agent.configuration import AS_SHIPPED, Settings, shown
 from browser_agent.errors import UnknownName
+from browser_agent.spelling import nearest
 
 
 def config(
@@ -68,9 +69,7 @@ def _explain(screen: Screen, name: str, rows: list[tuple[str, str, str]]) -> Non
 
 def _check(name: str) -> None:
     if name not in Settings.model_fields:
-        raise UnknownName(
-            f"There is no setting {name!r}{settings.nearest(name, Settings.model_fields)}.".replace("?.", "?")
-        )
+        raise UnknownName(f"There is no setting {name!r}{nearest(name, Settings.model_fields)}.".replace("?.", "?"))
 
 
 def _means(word: str) -> str:

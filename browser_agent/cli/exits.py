@@ -27,7 +27,7 @@ WORDS = {
     Exit.RAISED: "the task's script raised (for `audit verify` and `doctor`: something is not as it should be)",
     Exit.MISUSE: "the command could not be carried out as it was given; nothing was changed",
     Exit.WAITS: "it waits for a person: answer the question, and it goes on",
-    Exit.STOPPED: "a person stopped it; `browser-agent resume` goes on",
+    Exit.STOPPED: "a person stopped it; `browser-agent resume` goes on, unless it was abandoned",
     Exit.NEEDS_ATTENTION: "it needs attention: it could not come to an end by itself",
 }
 

@@ -19,6 +19,7 @@ from browser_agent.records import QuestionRow, RunRow
 from browser_agent.settings import Settings
 from browser_agent.starting import submit
 from browser_agent.states import Point, RunState, Victim
+from browser_agent.store.leases import refuse_ended
 from browser_agent.tasks import Task, load_task, parse_arguments
 
 Headed = Annotated[bool | None, typer.Option("--headed", metavar="", help="Show the browser.")]
@@ -185,11 +186,16 @@ def bind(task: Task[..., Any], urls: dict[str, str], accounts: dict[str, str], k
 
 
 def go_on(desk: Desk, row: RunRow, options: Options) -> Exit:
-    """Keep the run until it ends or waits, and say where it stands; a run that has ended for good is only told."""
-    if row.state in (RunState.FINISHED, RunState.ABANDONED):
+    """Keep the run until it ends or waits, and say where it stands; a finished one is only told.
+
+    Raises:
+        NotAllowed: it was abandoned.
+    """
+    if row.state is RunState.FINISHED:
         desk.screen.say(f"Run {row.id} has ended already; nothing was done.")
         ended = Ended(row.id, row.state, row.ended_by or "", row.result, (), row.attempt)
     else:
+        refuse_ended(row)
         desk.screen.say(f"Run {row.id}: {row.task_name}", "bold")
         ended = kept(desk, row.id, options)
     desk.screen.document(document(desk, ended))

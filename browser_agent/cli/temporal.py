@@ -7,13 +7,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from browser_agent.cli.answering import By, Given, Hours, Only, Override, QuestionId, Reason, UntilDone
+from browser_agent.cli.answering import (
+    ANSWERS,
+    By,
+    Given,
+    Hours,
+    Only,
+    Override,
+    QuestionId,
+    Reason,
+    UntilDone,
+    answer_of,
+)
 from browser_agent.cli.exits import Exit
 from browser_agent.cli.opening import AsJson, RunId, Set, StorePath, named_values, open_desk, resolved
 from browser_agent.cli.running import KillAtText, bind, display
@@ -159,21 +169,18 @@ def submit(
     return asyncio.run(start())
 
 
-class Word(StrEnum):
-    """What may be answered, as it is written on a command line."""
-
-    HAPPENED = "happened"
-    NOT_HAPPENED = "not-happened"
-    ABANDON = "abandon"
-    MAP = "map"
-    MAKE = "make"
-    APPROVE = "approve"
-    REFUSE = "refuse"
+WORDS = (*ANSWERS, "approve", "refuse")
+"""What may be answered, as it is written on a command line."""
 
 
 def answer(
     question: QuestionId,
-    said: Annotated[Word, typer.Argument(help="The question itself lists which of these it takes.")],
+    word: Annotated[
+        str,
+        typer.Argument(
+            metavar="WORD", help=f"One of: {', '.join(WORDS)}. The question itself lists which of these it takes."
+        ),
+    ],
     *,
     by: By,
     reason: Reason,
@@ -194,7 +201,7 @@ def answer(
 
     Example:  browser-agent temporal answer q-7k2m9 happened --by ann --reason "it is on the list" --value number=INV-7
     """
-    using = _using(given, address, namespace, None)
+    using, said = _using(given, address, namespace, None), answer_of(word, WORDS)
     door = _door()
     from browser_agent.engines.words import Reply
 
@@ -202,13 +209,13 @@ def answer(
     row = desk.store.leases.run(desk.store.inbox.question(question).run_id)
     values = named_values(value or [], "a value")
     consent: dict[str, Any] = {"only": only or [], "until_done": until_done, "hours": hours}
-    reply = Reply(question, said.replace("-", "_"), by, reason, values, override, **consent)
+    reply = Reply(question, str(said), by, reason, values, override, **consent)
 
     async def give() -> Exit:
         found = await door.answer(await door.connect(_place(using)), row, reply)
         taken = desk.store.inbox.question(question)
         settled = f"One more look has settled it: {taken.reason}. No answer was taken."
-        desk.screen.say(f"Taken: {said}, by {by}." if taken.answer else settled, "green")
+        desk.screen.say(f"Taken: {word}, by {by}." if taken.answer else settled, "green")
         desk.screen.document({"question": question, "taken": taken.answer is not None, "run": row.id})
         return Exit.STOPPED if found.state == RunState.ABANDONED else Exit.FINISHED
 

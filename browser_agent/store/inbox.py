@@ -17,6 +17,7 @@ from sqlmodel import Session, col, select
 from browser_agent.clock import Clock, new_id
 from browser_agent.errors import Misuse, NotAllowed, UnknownName
 from browser_agent.records import GestureRow, QuestionRow, RunRow
+from browser_agent.spelling import nearest
 from browser_agent.states import (
     QUESTION_ARROWS,
     RUN_ARROWS,
@@ -292,10 +293,22 @@ def _check(session: Session, row: QuestionRow, said: Said) -> None:
         approvals.check(row, said.consent)
     elif said.consent != Consent():
         raise Misuse("Only a yes can be for some of the calls, for a time, or until it is done. Nothing was changed.")
+    _check_names(session, row, said)
     missing = [name for name in json.loads(row.details).get("needs", ()) if name not in said.values]
     if said.answer is Answer.HAPPENED and missing:
         names, given = ", ".join(missing), " ".join(f"--value {name}=..." for name in missing)
         raise Misuse(f"If it happened, the run needs to know its {names}: add {given} Nothing was changed.")
+
+
+def _check_names(session: Session, row: QuestionRow, said: Said) -> None:
+    """Refuse a value by a name that nothing will read; what an older version has written down takes any."""
+    gesture = session.get(GestureRow, row.gesture_id) if row.gesture_id else None
+    takes = json.loads(gesture.intent).get("takes") if gesture is not None else None
+    if takes is None:
+        return
+    known = list(dict.fromkeys([*json.loads(row.details).get("needs", ()), *takes]))
+    if wrong := [f"{name}: there is no such value{nearest(name, known)}" for name in said.values if name not in known]:
+        raise Misuse(f"{'; '.join(wrong)}. Nothing was changed.".replace("?.", "?"))
 
 
 def _end_in_words(row: QuestionRow) -> str:

@@ -24,7 +24,7 @@ from browser_agent.store.leases import Lease, fence
 from browser_agent.store.times import Times
 
 _MAY_SEND = (GestureState.DISPATCHING, GestureState.IN_DOUBT)
-_READ_BACK = ("proof", "known", "needs")
+_READ_BACK = ("proof", "known", "needs", "takes")
 _PROGRESS = {"deaths": 0}
 """What was finished gives the run its attempts anew; a refusal or a proven absence doesn't: it may come for ever."""
 _DONE = frozenset({GestureState.HAPPENED, GestureState.REJECTED})

@@ -16,7 +16,7 @@ from sqlalchemy import CursorResult, update
 from sqlmodel import Session, col, select
 
 from browser_agent.clock import Clock, new_id
-from browser_agent.errors import InOtherHands, Superseded, UnknownName
+from browser_agent.errors import InOtherHands, NotAllowed, Superseded, UnknownName
 from browser_agent.records import AttemptRow, RunRow
 from browser_agent.states import RUN_ARROWS, RunState, check_arrow
 from browser_agent.store import audit
@@ -32,6 +32,17 @@ class Lease:
     run: str
     attempt: int
     token: str
+
+
+def refuse_ended(row: RunRow) -> None:
+    """Refuse to go on with a run that has ended for good. Raises NotAllowed, with what can be done instead."""
+    if row.state is RunState.ABANDONED:
+        raise NotAllowed(
+            f"Run {row.id} was {str(row.ended_by).rstrip('.')}. That is for good. To do its work anew, `browser-agent "
+            f"run` or `submit` it again{', under another key' if row.key else ''}. Nothing was done."
+        )
+    if row.state is RunState.FINISHED:
+        raise NotAllowed(f"Run {row.id} is finished; nothing of it is left to do. Nothing was done.")
 
 
 def fence(session: Session, lease: Lease, **changes: Any) -> None:
@@ -147,6 +158,7 @@ class Leases:
         """
         with self._database.write() as session:
             row = _run(session, run)
+            refuse_ended(row)
             check_arrow(RUN_ARROWS, row.state, RunState.RUNNING)
             now = self._database.now(session)
             if after is not None and row.attempt != after:

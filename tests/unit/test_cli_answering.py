@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
-from browser_agent.states import Answer, QuestionKind, QuestionState, RunState
+from browser_agent.states import Answer, GestureState, QuestionKind, QuestionState, RunState
 from browser_agent.store import Store
 from tests.fix_cli import HAPPENED, Cli, Keeper, waiting
-from tests.store.building import asked, claim, submit
+from tests.store.building import asked, called, claim, intent, submit, take, way
 
 
 def answered(store: Store, question: str) -> tuple[QuestionState, Answer | None, str | None]:
@@ -102,7 +103,46 @@ def test_an_abandoned_run_does_not_go_on(cli: Cli, keeper: Keeper, store: Store)
     assert cli("answer", question, "abandon", "--by", "ann", "--reason", "not wanted").code == 0
     assert not keeper.options
     assert store.leases.runs()[0].state is RunState.ABANDONED
-    assert cli("resume", "last").code == 4
+    for how in ([], ["--queue"]):
+        said = cli("resume", "last", *how)
+        assert said.code == 2 and said.err.startswith(
+            f"Run {store.leases.runs()[0].id} was abandoned by ann: not wanted."
+        )
+        assert "That is for good. To do its work anew, `browser-agent run` or `submit` it again. Nothing" in said.err
+    assert not keeper.options and store.leases.runs()[0].state is RunState.ABANDONED
+
+
+def test_a_value_that_nothing_will_read_is_refused(cli: Cli, keeper: Keeper, store: Store) -> None:
+    lease = claim(store)
+    made = intent()
+    facts = {**json.loads(made.intent), "needs": ["number"], "takes": ["number", "total"]}
+    gesture = store.journal.intend(
+        lease, store.journal.begin_step(lease, called()), 1, replace(made, intent=json.dumps(facts))
+    )
+    for state in way(GestureState.INTENT, GestureState.UNKNOWN):
+        take(store, lease, gesture.id, state)
+    question = asked(store, lease, gesture=gesture.id, step=gesture.step_id)
+    store.leases.end(lease, RunState.WAITING, ended_by="a question waits")
+    said = cli("answer", question.id, *HAPPENED, "--value", "totl=1", "--value", "nix=1")
+    assert (said.code, keeper.looks) == (2, 0)
+    assert said.err == (
+        "totl: there is no such value; did you mean total?; nix: there is no such value; there is number, total. "
+        "Nothing was changed.\n"
+    )
+    assert answered(store, question.id)[0] is QuestionState.OPEN
+    assert cli("answer", question.id, *HAPPENED, "--value", "total=1").code == 0
+
+
+@pytest.mark.parametrize("of", [(), ("temporal",)])
+def test_a_word_that_is_no_answer_is_told_with_the_one_that_was_meant(
+    cli: Cli, keeper: Keeper, store: Store, of: tuple[str, ...]
+) -> None:
+    question = waiting(store)
+    said = cli(*of, "answer", question, "hapened", "--by", "ann", "--reason", "seen")
+    assert (said.code, said.err) == (2, "'hapened' is no answer; did you mean happened? Nothing was changed.\n")
+    told = cli(*of, "answer", "--help").out
+    assert "{ID} {WORD}" in told or "ID WORD" in told
+    assert "said" not in told and "not-happened, abandon, map, make" in " ".join(told.replace("│", " ").split())
 
 
 def test_too_early_an_answer_is_refused_and_changes_nothing(cli: Cli, keeper: Keeper, store: Store) -> None:

@@ -182,6 +182,7 @@ def test_what_is_written_down_says_everything_and_is_json() -> None:
         "known": {"day": "2026-11-30"},
         "dialogs": ["Really post"],
         "needs": [],
+        "takes": ["number"],
     }
 
 
