@@ -43,7 +43,7 @@ def test_a_cancelled_workflow_finishes_the_gesture_in_hand_and_makes_no_other(en
     row = engine.submit("post_many", f"references={json.dumps(['S-1', 'S-2'])}", key="cancelled")
     engine.world.to_books.wait_for("held", 180)
     engine.ask("cancelled", _cancel)
-    until(lambda: "CANCEL_REQUESTED" in engine.history("cancelled"), "it is cancelled")
+    until(lambda: "ACTIVITY_TASK_CANCEL_REQUESTED" in engine.history("cancelled"), "its worker can know")
     engine.world.to_books.release()
     with pytest.raises(WorkflowFailureError) as ended:
         engine.ask("cancelled", _result)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
+import socket
 import ssl
+import sys
+from contextlib import ExitStack
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -74,3 +79,17 @@ def test_connections_stay_warm() -> None:
 def test_an_ending_that_is_not_known_is_refused() -> None:
     with Till() as till, pytest.raises(ValueError, match="no such ending: vanish"):
         till.end("vanish")
+
+
+def test_whoever_comes_while_it_closes_is_let_go_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: left.append(told.object))
+    for _ in range(10):
+        with ExitStack() as browsers:
+            till = Till()
+            for _ in range(20):
+                browsers.enter_context(socket.create_connection(("127.0.0.1", urlsplit(till.url).port)))
+            till.close()
+        del till
+        gc.collect()
+    assert not left
