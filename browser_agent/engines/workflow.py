@@ -70,6 +70,8 @@ class KeptRun:
             self._run = await self._submitted()
         await self._look()
         while (ended := self._ended()) is None:
+            if workflow.cancellation_reason() is not None:  # an activity that ended in its own way has hidden it
+                raise asyncio.CancelledError
             if self._waits():
                 await self._wait_for_person()
             else:
