@@ -200,6 +200,8 @@ class Counter:
         """
         with self._pressed(protocol, by, arm=sends, **how) as (page, till, ended):
             wait(page, lambda: _have_ended(self.guard.report, until, seen))
+            if not seen:  # its end may be told before the till has taken it
+                wait(page, lambda: bool(till.arrived))
             return self._clicked(page, till, ended, self.guard.report)
 
     def refused(self, protocol: str, by: str, **how: Any) -> Clicked:

@@ -24,6 +24,11 @@ _SOON = ("master.electionTimeout=1s", "master.heartbeatInterval=100ms")  # a res
 _DEADLINE_SECONDS = 120.0
 
 
+def _state(thread: Path) -> str:
+    """The letter of its state. Source: proc_pid_stat(5), field 3."""
+    return (thread / "stat").read_text().rpartition(")")[2].split()[0]
+
+
 class Server:
     """A server with one identity, which may do everything; its buckets are made by whoever writes into them.
 
@@ -82,8 +87,11 @@ class Server:
         return self._process.poll() is None
 
     def stop(self) -> None:
-        """It takes connections, and answers nothing."""
+        """It takes connections, and answers nothing: each of its threads has stopped when this returns."""
         self._process.send_signal(signal.SIGSTOP)
+        threads = Path(f"/proc/{self._process.pid}/task")
+        while any(_state(thread) != "T" for thread in threads.iterdir()):
+            time.sleep(0.01)
 
     def go_on(self) -> None:
         """After `stop`."""
