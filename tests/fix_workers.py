@@ -37,7 +37,7 @@ with Store(sys.argv[1], times=Times.shortened(2.5), host=sys.argv[2]) as store:
 """A worker process whose leases last 12 s: for what happens after they have run out."""
 
 STOPPED = """
-import os, signal, sys
+import os, signal, sys, time
 from browser_agent.keeping import Options
 from browser_agent.store import Store, Times
 from browser_agent.working import Duty, serve
@@ -46,6 +46,7 @@ def stop(event):
     if event.run:
         with store.database.write():
             os.kill(os.getpid(), signal.SIGSTOP)
+            time.sleep(1)  # another thread may be the one that takes the signal
 
 with Store(sys.argv[1], times=Times.shortened(2.5), host=sys.argv[2]) as store:
     serve(store, Duty(), Options(), stop)
