@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from browser_agent.keeping import Options
     from browser_agent.kinds import Check, Click, Press, Select, Upload
     from browser_agent.logins import Login, login
-    from browser_agent.open_run import OpenRun, open_run
+    from browser_agent.own_page import OpenRun, open_run
     from browser_agent.secret import Secret, SecretMissing
     from browser_agent.steps import Step, StepCall, step
     from browser_agent.tasks import Task, task
@@ -142,7 +142,7 @@ _HOMES = {
     "browser_agent.keeping": "Options",
     "browser_agent.kinds": "Check Click Press Select Upload",
     "browser_agent.logins": "Login login",
-    "browser_agent.open_run": "OpenRun open_run",
+    "browser_agent.own_page": "OpenRun open_run",
     "browser_agent.secret": "Secret SecretMissing",
     "browser_agent.steps": "Step StepCall step",
     "browser_agent.tasks": "Task task",

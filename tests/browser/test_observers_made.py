@@ -24,7 +24,7 @@ from browser_agent import (
     Site,
     ToastLog,
 )
-from browser_agent.open_run import open_run
+from browser_agent.own_page import open_run
 from browser_agent.records import GestureRow
 from browser_agent.report import write_report
 from browser_agent.store import Store

@@ -26,7 +26,7 @@ from browser_agent import (
 )
 from browser_agent.browser.chromium import find_chromium
 from browser_agent.errors import MachineTrouble, Misuse, Stop
-from browser_agent.open_run import AT_THE_WIRE, OpenRun, open_run
+from browser_agent.own_page import AT_THE_WIRE, OpenRun, open_run
 from browser_agent.records import GestureRow
 from browser_agent.states import Answer, Point, RunState
 from browser_agent.store import Said, Store, database

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,11 @@ def python(code: str, at: Path) -> subprocess.CompletedProcess[str]:
 def test_every_public_name_is_there(name: str) -> None:
     assert getattr(browser_agent, name) is not None
     assert name in dir(browser_agent)
+
+
+def test_no_public_name_is_a_modules_name_too() -> None:
+    """Whoever imports the module would have it stand in the name's place from then on."""
+    assert not {module.name for module in pkgutil.iter_modules(browser_agent.__path__)} & set(browser_agent.__all__)
 
 
 def test_a_misspelled_name_is_no_attribute() -> None:

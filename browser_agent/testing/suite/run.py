@@ -19,7 +19,7 @@ from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.errors import Stop
 from browser_agent.gestures import Gesture
 from browser_agent.keeping import Event
-from browser_agent.open_run import AT_THE_WIRE, OpenRun, open_run
+from browser_agent.own_page import AT_THE_WIRE, OpenRun, open_run
 from browser_agent.settings import load
 from browser_agent.states import OPEN_GESTURE_STATES, Point, RunState, Victim
 from browser_agent.steps import StepCall
