@@ -24,6 +24,7 @@ RUN apt-get update \
 WORKDIR /opt/browser-agent
 COPY pyproject.toml LICENSE ./
 COPY browser_agent browser_agent
+COPY fixtures fixtures
 COPY observers observers
 # What else it is to know, such as "[postgres,s3,temporal]": docker build --build-arg EXTRAS=...
 ARG EXTRAS=""

@@ -28,7 +28,7 @@ $(VENV)/installed.stamp: pyproject.toml
 	@touch $@
 
 $(VENV)/chromium.stamp: $(VENV)/installed.stamp
-	$(PY) -m browser_agent.doctor --install
+	$(PY) -m browser_agent.cli.doctor --install
 	@touch $@
 
 demo: setup

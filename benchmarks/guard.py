@@ -21,9 +21,9 @@ from playwright.async_api import async_playwright
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from browser_agent.browser.chromium import Chromium
-from browser_agent.browser.held import HeldBrowser
+from browser_agent.browser.guarded_browser import HeldBrowser
 from browser_agent.states import Point
-from browser_agent.testing.sites.till import Till
+from fixtures.till.till import Till
 
 PICTURES = 50
 CALL_SECONDS = 30.0

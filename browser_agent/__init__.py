@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # a library is silent until somebody wants to hear
 
 if TYPE_CHECKING:
-    from browser_agent.appearance import Appearance
+    from browser_agent.browser.appearance import Appearance
     from browser_agent.errors import (
         Fact,
         FileChanged,
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
         WrongArguments,
         WrongTask,
     )
-    from browser_agent.executor import Run
-    from browser_agent.gestures import Accept, Done, Gesture
-    from browser_agent.keeping import Options
-    from browser_agent.kinds import Check, Click, Press, Select, Upload
-    from browser_agent.logins import Login, login
-    from browser_agent.own_page import OpenRun, open_run
-    from browser_agent.secret import Secret, SecretMissing
-    from browser_agent.steps import Step, StepCall, step
-    from browser_agent.tasks import Task, task
+    from browser_agent.keeper.own_page import OpenRun, open_run
+    from browser_agent.options import Options
+    from browser_agent.run.executor import Run
+    from browser_agent.script.gestures import Accept, Done, Gesture
+    from browser_agent.script.kinds import Check, Click, Press, Select, Upload
+    from browser_agent.script.login_routines import Login, login
+    from browser_agent.script.steps import Step, StepCall, step
+    from browser_agent.script.tasks import Task, task
+    from browser_agent.secrets.secret import Secret, SecretMissing
     from observers import (
         Address,
         Both,
@@ -134,18 +134,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "browser_agent.appearance": "Appearance",
+    "browser_agent.browser.appearance": "Appearance",
     "observers": "Address Both ConfirmationText Download ErrorShown Evidence Match NewPage Observation Observer Opened "
     "OrderStatus Outcome Record SentMail Site ToastLog View",
-    "browser_agent.executor": "Run",
-    "browser_agent.gestures": "Accept Done Gesture",
-    "browser_agent.keeping": "Options",
-    "browser_agent.kinds": "Check Click Press Select Upload",
-    "browser_agent.logins": "Login login",
-    "browser_agent.own_page": "OpenRun open_run",
-    "browser_agent.secret": "Secret SecretMissing",
-    "browser_agent.steps": "Step StepCall step",
-    "browser_agent.tasks": "Task task",
+    "browser_agent.run.executor": "Run",
+    "browser_agent.script.gestures": "Accept Done Gesture",
+    "browser_agent.options": "Options",
+    "browser_agent.script.kinds": "Check Click Press Select Upload",
+    "browser_agent.script.login_routines": "Login login",
+    "browser_agent.keeper.own_page": "OpenRun open_run",
+    "browser_agent.secrets.secret": "Secret SecretMissing",
+    "browser_agent.script.steps": "Step StepCall step",
+    "browser_agent.script.tasks": "Task task",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from browser_agent.testing.suite.audit import AgentAudit
-    from browser_agent.testing.suite.faults import AgentFaults
-    from browser_agent.testing.suite.folder import Entry
-    from browser_agent.testing.suite.run import AgentRun
-    from browser_agent.testing.suite.task import AgentTasks
+    from browser_agent.testing.suite.agent_audit import AgentAudit
+    from browser_agent.testing.suite.agent_faults import AgentFaults
+    from browser_agent.testing.suite.agent_run import AgentRun
+    from browser_agent.testing.suite.agent_task import AgentTasks
+    from browser_agent.testing.suite.report_folder import Entry
     from browser_agent.testing.suite.trial import Trial
     from observers import Site
 
@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "gesture killed at each point of it (or at the named ones); may_ask: an open run may stop for a person then",
     )
     if _said(config, "agent_report") or _said(config, "agent_store"):
-        from browser_agent.testing.suite.places import refuse_wiped
+        from browser_agent.testing.suite.locations import refuse_wiped
 
         refuse_wiped(config)
     if _said(config, "agent_report") and not hasattr(config, "workerinput"):
@@ -89,7 +89,7 @@ def _agent_trial(
     agent_sites: Sequence[Site],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Trial]:
-    from browser_agent.testing.suite.places import store_of
+    from browser_agent.testing.suite.locations import store_of
     from browser_agent.testing.suite.trial import Trial
 
     item, marker = request.node, request.node.get_closest_marker(MARKER)
@@ -120,7 +120,7 @@ def agent_faults(_agent_trial: Trial) -> Iterator[AgentFaults]:
 
     The test fails if one of them was never met.
     """
-    from browser_agent.testing.suite.faults import AgentFaults
+    from browser_agent.testing.suite.agent_faults import AgentFaults
 
     with AgentFaults(_agent_trial) as faults:
         _agent_trial.faults = faults
@@ -130,7 +130,7 @@ def agent_faults(_agent_trial: Trial) -> Iterator[AgentFaults]:
 @pytest.fixture
 def agent_task(request: pytest.FixtureRequest, _agent_trial: Trial) -> AgentTasks:
     """Keeps a task with a real keeper, worker and Chromium: `agent_task(invoice, order="S-7").outcomes`."""
-    from browser_agent.testing.suite.task import AgentTasks
+    from browser_agent.testing.suite.agent_task import AgentTasks
 
     _faults_first(request)
     return AgentTasks(_agent_trial)
@@ -146,7 +146,7 @@ def agent_run(
     """
     if not request.config.pluginmanager.hasplugin("playwright"):
         pytest.fail("agent_run needs the `page` of pytest-playwright: pip install pytest-playwright", pytrace=False)
-    from browser_agent.testing.suite.run import AgentRun
+    from browser_agent.testing.suite.agent_run import AgentRun
 
     _faults_first(request)
     page, new_context = request.getfixturevalue("page"), request.getfixturevalue("new_context")
@@ -192,7 +192,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
             raise
         raised = error
     if _TRIAL in pyfuncitem.stash:
-        from browser_agent.testing.suite.lives import settle
+        from browser_agent.testing.suite.second_life import settle
 
         settle(pyfuncitem, pyfuncitem.stash[_TRIAL], raised)
     return result
@@ -214,7 +214,9 @@ def _end(item: pytest.Item, trial: Trial) -> None:
     """Write the reports of a test's runs, and gather what others may show: an error here is an error of the test."""
     if not trial.audit.runs:
         return
-    from browser_agent.testing.suite import attachments, folder, places
+    from browser_agent.testing.suite import locations as places
+    from browser_agent.testing.suite import report_extras as attachments
+    from browser_agent.testing.suite import report_folder as folder
 
     config, audit = item.config, trial.audit
     where = places.told(config, places.REPORT)
@@ -249,7 +251,7 @@ class _Index:
         self._entries: list[Entry] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        from browser_agent.testing.suite.folder import PROPERTY, Entry
+        from browser_agent.testing.suite.report_folder import PROPERTY, Entry
 
         if report.when == "call" or report.outcome != "passed":
             self._ended[report.nodeid] = report.outcome
@@ -258,8 +260,8 @@ class _Index:
             self._entries.append(entry)
 
     def pytest_sessionfinish(self) -> None:
-        from browser_agent.testing.suite.folder import write_index
-        from browser_agent.testing.suite.places import REPORT, told
+        from browser_agent.testing.suite.locations import REPORT, told
+        from browser_agent.testing.suite.report_folder import write_index
 
         where = told(self._config, REPORT)
         if where is not None and self._entries:

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import browser_agent.keeper
-from browser_agent import settings
+import browser_agent.keeper.keeper
+from browser_agent import settings_sources as settings
 from browser_agent.cli import app
 from browser_agent.errors import InOtherHands
-from browser_agent.keeping import Ended, Event, Options, Tell
+from browser_agent.options import Ended, Event, Options, Tell
 from browser_agent.states import QuestionKind, RunState
 from browser_agent.store import Store
 from tests.store.building import asked, claim
@@ -111,8 +111,8 @@ class Keeper:
 @pytest.fixture
 def keeper(monkeypatch: pytest.MonkeyPatch) -> Keeper:
     standing = Keeper()
-    monkeypatch.setattr(browser_agent.keeper, "keep", standing.keep)
-    monkeypatch.setattr(browser_agent.keeper, "look", standing.look)
+    monkeypatch.setattr(browser_agent.keeper.keeper, "keep", standing.keep)
+    monkeypatch.setattr(browser_agent.keeper.keeper, "look", standing.look)
     return standing
 
 

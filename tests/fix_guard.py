@@ -20,12 +20,12 @@ from playwright.async_api import async_playwright
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Request, Response
 
 from browser_agent.browser.chromium import Chromium
-from browser_agent.browser.held import HeldBrowser
+from browser_agent.browser.guarded_browser import HeldBrowser
 from browser_agent.states import Point
-from browser_agent.testing.road.loop import Loop
-from browser_agent.testing.sites.certificate import Certificate
-from browser_agent.testing.sites.till import Ending, Order, Till
+from browser_agent.testing.proxy.loop_thread import Loop
 from browser_agent.wire import NOTHING_SEEN, WireFact, WireReport
+from fixtures.till.certificate import Certificate
+from fixtures.till.till import Ending, Order, Till
 
 GESTURES = count(1)
 DEADLINE_SECONDS = 20.0

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent.store.bucket import Bucket
+from browser_agent.store.evidence_bucket import Bucket
 
 KEY, SECRET = "ann", "s3/planted+secret"
 _PORTS = ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc")

@@ -21,10 +21,10 @@ import pytest
 from pydantic import TypeAdapter
 
 from browser_agent.browser.chromium import Chromium
-from browser_agent.claiming import lives
-from browser_agent.engines.words import Limits, Stand
-from browser_agent.records import AttemptRow, RunRow
-from browser_agent.starting import submit
+from browser_agent.keeper.launch import submit
+from browser_agent.keeper.temporal.messages import Limits, Stand
+from browser_agent.ownership.takeover import lives
+from browser_agent.store.records import AttemptRow, RunRow
 
 if TYPE_CHECKING:  # every test would wait for its import
     from temporalio.client import Client, WorkflowHandle
@@ -129,7 +129,7 @@ class Engine:
 
     def start(self, task: str, key: str, limits: Limits, file: str = "posting.py", **arguments: Any) -> RunRow:
         """Submit a run whose workflow waits as long as it is told."""
-        from browser_agent.engines.temporal import Place, start
+        from browser_agent.keeper.temporal.client import Place, start
 
         row = submit(self.world.store, self.world.bound(task, file), arguments, key=key)
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from browser_agent import processes
-from browser_agent.records import RunRow
-from browser_agent.starting import ForWorkers, submit
+from browser_agent.keeper.launch import ForWorkers, submit
 from browser_agent.states import RunState
+from browser_agent.store.records import RunRow
 
 if TYPE_CHECKING:  # it is a plugin of its own, which must not be imported before it is registered
     from tests.fix_world import World
@@ -26,9 +26,9 @@ DEADLINE_SECONDS = 240.0
 
 SHORT = """
 import sys
-from browser_agent.keeping import KillAt, Options
+from browser_agent.options import KillAt, Options
 from browser_agent.store import Store, Times
-from browser_agent.working import Duty, serve
+from browser_agent.keeper.queue_worker import Duty, serve
 
 options = Options(kill_at=KillAt.parse(sys.argv[4]) if sys.argv[4] else None)
 with Store(sys.argv[1], times=Times.shortened(2.5), host=sys.argv[2]) as store:
@@ -38,9 +38,9 @@ with Store(sys.argv[1], times=Times.shortened(2.5), host=sys.argv[2]) as store:
 
 STOPPED = """
 import os, signal, sys, time
-from browser_agent.keeping import Options
+from browser_agent.options import Options
 from browser_agent.store import Store, Times
-from browser_agent.working import Duty, serve
+from browser_agent.keeper.queue_worker import Duty, serve
 
 def stop(event):
     if event.run:

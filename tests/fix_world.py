@@ -17,15 +17,15 @@ import pytest
 from pydantic import TypeAdapter
 
 from browser_agent.browser.chromium import Chromium
-from browser_agent.keeper import Ended, Event, KillAt, Options, keep
-from browser_agent.keeping import Tell
+from browser_agent.keeper.fault_injection import strike
+from browser_agent.keeper.keeper import Ended, Event, KillAt, Options, keep
+from browser_agent.keeper.launch import submit
+from browser_agent.options import Tell
 from browser_agent.processes import ProcessId
-from browser_agent.starting import submit
+from browser_agent.script.tasks import Task, load_task
 from browser_agent.states import Answer, Victim
 from browser_agent.store import Said, Store
-from browser_agent.striking import strike
-from browser_agent.tasks import Task, load_task
-from browser_agent.testing.road.proxy import FaultProxy
+from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from browser_agent.testing.sites.bank import Bank
 from browser_agent.testing.sites.books import Books
 from browser_agent.testing.sites.mail import Mail

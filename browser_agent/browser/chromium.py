@@ -27,11 +27,11 @@ from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from browser_agent import processes
-from browser_agent.appearance import AS_IT_IS, Appearance
-from browser_agent.browser.presenting import presenting
-from browser_agent.client_certificate import PASSPHRASE_VARIABLE
+from browser_agent.browser.appearance import AS_IT_IS, Appearance
+from browser_agent.browser.certificate_home import presenting
+from browser_agent.browser.client_certificate import PASSPHRASE_VARIABLE
 from browser_agent.processes import ProcessId
-from browser_agent.sealing import KEY_VARIABLE
+from browser_agent.secrets.seal import KEY_VARIABLE
 
 ENVIRONMENT_NAME = "BROWSER_AGENT_CHROMIUM"
 

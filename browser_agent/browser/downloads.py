@@ -14,7 +14,7 @@ from time import monotonic
 
 from playwright.sync_api import BrowserContext, Download, Error, Page
 
-from browser_agent import kept_files
+from browser_agent.browser import download_folder as kept_files
 
 PATIENCE_SECONDS = 600.0
 """How long the end of a download is waited for, so that a step isn't over before its files are kept."""

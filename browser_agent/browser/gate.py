@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 
 from playwright.async_api import BrowserContext, Error, Page, Request, WebSocket
 
-from browser_agent.browser.leaving import Leaving
+from browser_agent.browser.gesture_traffic import Watch
+from browser_agent.browser.interception import Answer, Pause, Paused
 from browser_agent.browser.netlog import NetworkLog
-from browser_agent.browser.pause import Answer, Pause, Paused
-from browser_agent.browser.watch import Watch
+from browser_agent.browser.send_order import Leaving
 from browser_agent.states import Point
 from browser_agent.wire import WireReport
 

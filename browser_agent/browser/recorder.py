@@ -19,7 +19,7 @@ from typing import Self
 
 from playwright.sync_api import Download, Error, Page, Request, Response
 
-from browser_agent.browser.held import HELPER_ADDRESS
+from browser_agent.browser.guarded_browser import HELPER_ADDRESS
 from browser_agent.browser.toasts import Toasts
 from browser_agent.sends import matches_request
 from browser_agent.wire import SAFE_METHODS

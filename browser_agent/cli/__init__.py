@@ -15,10 +15,18 @@ from typing import Annotated
 
 import typer
 
-from browser_agent.cli import answering, configuring, queueing, reading, reversing, running, signing, temporal, trying
-from browser_agent.cli.exits import WORDS, Exit
-from browser_agent.cli.opening import told
-from browser_agent.scrubbing import Scrubber
+from browser_agent.cli import answer as answering
+from browser_agent.cli import config as configuring
+from browser_agent.cli import login as signing
+from browser_agent.cli import machine as trying
+from browser_agent.cli import queue as queueing
+from browser_agent.cli import reverse as reversing
+from browser_agent.cli import run as running
+from browser_agent.cli import show as reading
+from browser_agent.cli import temporal
+from browser_agent.cli.desk import told
+from browser_agent.cli.exit_codes import WORDS, Exit
+from browser_agent.secrets.scrubber import Scrubber
 
 _EXITS = "  \n".join(f"{code.value}  {words}" for code, words in WORDS.items())
 

@@ -15,8 +15,8 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from browser_agent.cli.plain import one_line, plain, values_in_words
-from browser_agent.keeping import Event
+from browser_agent.cli.plain_text import one_line, plain, values_in_words
+from browser_agent.options import Event
 
 _MARKS = {
     "happened": ("✔", "green"),

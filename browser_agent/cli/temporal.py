@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from browser_agent.cli.answering import (
+from browser_agent.cli.answer import (
     ANSWERS,
     By,
     Given,
@@ -24,21 +24,21 @@ from browser_agent.cli.answering import (
     UntilDone,
     answer_of,
 )
-from browser_agent.cli.exits import Exit
-from browser_agent.cli.opening import AsJson, RunId, Set, StorePath, named_values, open_desk, resolved
-from browser_agent.cli.running import KillAtText, bind, display
+from browser_agent.cli.desk import AsJson, RunId, Set, StorePath, named_values, open_desk, resolved
+from browser_agent.cli.exit_codes import Exit
+from browser_agent.cli.run import KillAtText, bind, display
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse
 from browser_agent.extras import installing
-from browser_agent.settings import Settings
-from browser_agent.starting import submit as write_down
+from browser_agent.keeper.launch import submit as write_down
+from browser_agent.ownership.watchdog import Watch
+from browser_agent.script.tasks import load_task, parse_arguments
+from browser_agent.settings_sources import Settings
 from browser_agent.states import RunState
-from browser_agent.tasks import load_task, parse_arguments
-from browser_agent.watching import Watch
 
 if TYPE_CHECKING:
-    from browser_agent.engines.temporal import Place
-    from browser_agent.engines.words import Limits, Wanted
+    from browser_agent.keeper.temporal.client import Place
+    from browser_agent.keeper.temporal.messages import Limits, Wanted
     from browser_agent.store import Store
 
 Address = Annotated[
@@ -74,7 +74,7 @@ def worker(
     using = _using(given, address, namespace, queue)
     options = display(using, kill_at=kill_at)
     door = _door()
-    from browser_agent.engines.browsers import Browsers
+    from browser_agent.keeper.temporal.browser_activities import Browsers
 
     desk = open_desk(store, as_json, new=True, using=using)
 
@@ -110,7 +110,7 @@ def workflows(
     """
     using = _using(given, address, namespace, queue)
     door = _door()
-    from browser_agent.engines.desk import Desk as WorkflowDesk
+    from browser_agent.keeper.temporal.store_activities import Desk as WorkflowDesk
 
     desk = open_desk(store, as_json, new=True, using=using)
 
@@ -203,7 +203,7 @@ def answer(
     """
     using, said = _using(given, address, namespace, None), answer_of(word, WORDS)
     door = _door()
-    from browser_agent.engines.words import Reply
+    from browser_agent.keeper.temporal.messages import Reply
 
     desk = open_desk(store, as_json, using=using)
     row = desk.store.leases.run(desk.store.inbox.question(question).run_id)
@@ -277,7 +277,7 @@ def schedule(
     """
     using = _using(given, address, namespace, queue)
     door = _door()
-    from browser_agent.engines.words import Wanted
+    from browser_agent.keeper.temporal.messages import Wanted
 
     found = load_task(file)
     if "{day}" not in key:
@@ -320,7 +320,7 @@ def _of_day(arguments: Mapping[str, str], day: str) -> dict[str, str]:
 def _door() -> ModuleType:
     """What speaks with Temporal. Raises Misuse if its package isn't there."""
     try:
-        from browser_agent.engines import temporal
+        from browser_agent.keeper.temporal import client as temporal
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "temporalio":
             raise
@@ -333,12 +333,12 @@ def _using(given: list[str] | None, address: str | None, namespace: str | None, 
 
 
 def _place(using: Settings) -> Place:
-    from browser_agent.engines.temporal import Place
+    from browser_agent.keeper.temporal.client import Place
 
     return Place(using.temporal_address, using.temporal_namespace, using.temporal_queue)
 
 
 def _limits(using: Settings) -> Limits:
-    from browser_agent.engines.words import Limits
+    from browser_agent.keeper.temporal.messages import Limits
 
     return Limits(heartbeat_seconds=using.temporal_heartbeat, attempts=using.attempts)

@@ -10,22 +10,22 @@ from typing import Any, Self
 
 from browser_agent.clock import Clock
 from browser_agent.processes import own_host
-from browser_agent.sealing import load_seal
+from browser_agent.secrets.seal import load_seal
 from browser_agent.store import audit
+from browser_agent.store.address import located, profiles_beside, shown
 from browser_agent.store.approvals import Approvals, Consent
-from browser_agent.store.artifacts import Artifacts
 from browser_agent.store.checkpoints import Checkpoints
 from browser_agent.store.database import Database
 from browser_agent.store.deaths import Deaths
+from browser_agent.store.evidence import Artifacts
+from browser_agent.store.evidence_location import placed
 from browser_agent.store.inbox import Asked, Inbox, Said
 from browser_agent.store.journal import Called, Intent, Journal
-from browser_agent.store.keepers import Keepers
+from browser_agent.store.lease_times import Times
 from browser_agent.store.leases import Lease, Leases
 from browser_agent.store.logins import Logins
-from browser_agent.store.places import placed
 from browser_agent.store.queue import Offer, Queue, Work
-from browser_agent.store.times import Times
-from browser_agent.whereabouts import located, profiles_beside, shown
+from browser_agent.store.worker_registry import Keepers
 
 __all__ = [
     "Asked",

@@ -15,9 +15,9 @@ from sqlmodel import Session, col, select
 
 from browser_agent.clock import new_id
 from browser_agent.errors import Misuse, NotApproved
-from browser_agent.records import ApprovalRow, GestureRow, QuestionRow, StepRow
 from browser_agent.rules import approval_covers
 from browser_agent.store.database import Database
+from browser_agent.store.records import ApprovalRow, GestureRow, QuestionRow, StepRow
 
 
 @dataclass(frozen=True)

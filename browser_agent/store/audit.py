@@ -19,8 +19,8 @@ import rfc8785
 from sqlmodel import Session, col, select
 
 from browser_agent.clock import Clock
-from browser_agent.records import AuditRow
 from browser_agent.store.database import scrubber_of
+from browser_agent.store.records import AuditRow
 
 _TAG = b"browser-agent audit 1\n"
 START = "0" * 64

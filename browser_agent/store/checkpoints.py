@@ -14,11 +14,11 @@ from typing import Any
 from sqlmodel import Session, col, select
 
 from browser_agent.clock import Clock
-from browser_agent.records import AuditRow, CheckpointRow
-from browser_agent.sealing import Seal
+from browser_agent.secrets.seal import Seal
 from browser_agent.store import audit
 from browser_agent.store.database import Database
 from browser_agent.store.leases import Lease, fence
+from browser_agent.store.records import AuditRow, CheckpointRow
 
 SESSION, PAGE = "session", "page"
 """The purposes: what another browser is given, and how the page stood, for a person alone."""

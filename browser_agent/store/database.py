@@ -17,9 +17,9 @@ from sqlalchemy import event, text
 from sqlmodel import Session, SQLModel
 
 from browser_agent.errors import StoreUnusable
-from browser_agent.records import scrubbed_columns
-from browser_agent.scrubbing import Scrubber
-from browser_agent.store.home import Home
+from browser_agent.secrets.scrubber import Scrubber
+from browser_agent.store.backend import Home
+from browser_agent.store.records import scrubbed_columns
 from browser_agent.store.sqlite import SqliteHome
 
 SCHEMA = "0006"

@@ -13,12 +13,12 @@ from sqlalchemy.orm import aliased
 from sqlmodel import col, select
 
 from browser_agent.clock import Clock
-from browser_agent.records import AttemptRow, RunRow
 from browser_agent.states import RUN_ARROWS, RunState
 from browser_agent.store import audit
 from browser_agent.store.database import Database
+from browser_agent.store.lease_times import moment
 from browser_agent.store.queue import is_last
-from browser_agent.store.times import moment
+from browser_agent.store.records import AttemptRow, RunRow
 
 _OPEN = [state for state, arrows in RUN_ARROWS.items() if arrows]
 

@@ -16,7 +16,6 @@ from sqlmodel import Session, col, select
 
 from browser_agent.clock import Clock, new_id
 from browser_agent.errors import Misuse, NotAllowed, UnknownName
-from browser_agent.records import GestureRow, QuestionRow, RunRow
 from browser_agent.spelling import nearest
 from browser_agent.states import (
     QUESTION_ARROWS,
@@ -33,6 +32,7 @@ from browser_agent.store.approvals import Consent
 from browser_agent.store.database import Database, scrubber_of
 from browser_agent.store.journal import Journal
 from browser_agent.store.leases import Lease, fence
+from browser_agent.store.records import GestureRow, QuestionRow, RunRow
 
 
 @dataclass(frozen=True)

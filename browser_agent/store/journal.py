@@ -16,12 +16,12 @@ from sqlmodel import Session, col, func, select
 
 from browser_agent.clock import Clock, new_id
 from browser_agent.errors import NotAllowed, Superseded, UnknownName, WrongTask
-from browser_agent.records import AttemptRow, GestureRow, ObservationRow, ReleaseRow, RunRow, StepRow
 from browser_agent.states import GESTURE_ARROWS, NO_EFFECT_STATES, STEP_ARROWS, GestureState, StepState, check_arrow
 from browser_agent.store import approvals, audit
 from browser_agent.store.database import Database
+from browser_agent.store.lease_times import Times
 from browser_agent.store.leases import Lease, fence
-from browser_agent.store.times import Times
+from browser_agent.store.records import AttemptRow, GestureRow, ObservationRow, ReleaseRow, RunRow, StepRow
 
 _MAY_SEND = (GestureState.DISPATCHING, GestureState.IN_DOUBT)
 _READ_BACK = ("proof", "known", "needs", "takes")

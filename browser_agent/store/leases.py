@@ -17,12 +17,12 @@ from sqlmodel import Session, col, select
 
 from browser_agent.clock import Clock, new_id
 from browser_agent.errors import InOtherHands, NotAllowed, Superseded, UnknownName
-from browser_agent.records import AttemptRow, RunRow
 from browser_agent.states import RUN_ARROWS, RunState, check_arrow
 from browser_agent.store import audit
 from browser_agent.store.database import Database, scrubbed
+from browser_agent.store.lease_times import Times, at, moment
 from browser_agent.store.queue import look_due, may_be_taken
-from browser_agent.store.times import Times, at, moment
+from browser_agent.store.records import AttemptRow, RunRow
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from sqlmodel import col, select
 
 from browser_agent.clock import Clock
 from browser_agent.errors import Misuse
-from browser_agent.records import LoginRow
-from browser_agent.sealing import Seal
+from browser_agent.secrets.seal import Seal
 from browser_agent.store import audit
 from browser_agent.store.database import Database
 from browser_agent.store.leases import Lease, fence
+from browser_agent.store.records import LoginRow
 
 NO_KEY = "There is no key to keep a login sealed with. Make one: browser-agent key --new"
 

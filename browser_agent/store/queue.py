@@ -16,10 +16,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, or_
 from sqlmodel import Session, col, exists, select
 
-from browser_agent.records import AttemptRow, QuestionRow, RunRow
 from browser_agent.states import QuestionKind, QuestionState, RunState
 from browser_agent.store.database import Database
-from browser_agent.store.times import moment
+from browser_agent.store.lease_times import moment
+from browser_agent.store.records import AttemptRow, QuestionRow, RunRow
 
 MOST = 200
 """So many runs of a kind are offered at once; whoever takes one asks again. The running ones are offered all: those

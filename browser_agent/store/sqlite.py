@@ -24,8 +24,8 @@ from browser_agent import processes
 from browser_agent.clock import Clock, SystemClock
 from browser_agent.errors import StoreUnusable
 from browser_agent.processes import ProcessId
-from browser_agent.store.ours import VERSION, refuse_foreign
-from browser_agent.store.write_lock import writer_of
+from browser_agent.store.foreign_tables import VERSION, refuse_foreign
+from browser_agent.store.sqlite_lock import writer_of
 
 NETWORK_FILE_SYSTEMS = frozenset(
     {

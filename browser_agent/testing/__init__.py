@@ -17,7 +17,7 @@ from browser_agent.extras import installing
 
 if TYPE_CHECKING:
     from browser_agent.testing.faults import Faults
-    from browser_agent.testing.road.proxy import FaultProxy
+    from browser_agent.testing.proxy.fault_proxy import FaultProxy
     from browser_agent.testing.sites.bank import Bank
     from browser_agent.testing.sites.books import Books
     from browser_agent.testing.sites.mail import Mail
@@ -33,7 +33,7 @@ pytest_plugins = ["browser_agent.testing.practice"]
 _HOME_OF = {
     "Bank": "sites.bank",
     "Books": "sites.books",
-    "FaultProxy": "road.proxy",
+    "FaultProxy": "proxy.fault_proxy",
     "Faults": "faults",
     "Mail": "sites.mail",
     "Seller": "sites.seller",

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import date
 
-from browser_agent.testing.road import faults as road_faults
-from browser_agent.testing.road.faults import NAMES
-from browser_agent.testing.road.notebook import COMMIT
-from browser_agent.testing.road.proxy import FaultProxy
+from browser_agent.testing.proxy import fault_kinds as road_faults
+from browser_agent.testing.proxy.fault_kinds import NAMES
+from browser_agent.testing.proxy.fault_proxy import FaultProxy
+from browser_agent.testing.proxy.traffic_log import COMMIT
 from browser_agent.testing.sites.bank import Bank
 from browser_agent.testing.sites.books import DAY, Books
 from browser_agent.testing.sites.mail import Mail

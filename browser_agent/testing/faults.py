@@ -19,10 +19,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, ParamSpec, Self
 from urllib.parse import urlsplit
 
-from browser_agent.testing.road.address import Address
-from browser_agent.testing.road.faults import REFUSE, Fault
-from browser_agent.testing.road.homes import Homes
-from browser_agent.testing.road.proxy import HERE, FaultProxy
+from browser_agent.testing.proxy.address import Address
+from browser_agent.testing.proxy.address_rewrite import Homes
+from browser_agent.testing.proxy.fault_kinds import REFUSE, Fault
+from browser_agent.testing.proxy.fault_proxy import HERE, FaultProxy
 from observers.site import Site
 
 P = ParamSpec("P")

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from browser_agent.cli import app
-from browser_agent.cli.exits import WORDS
+from browser_agent.cli.exit_codes import WORDS
 
 PROGRAM = "browser-agent"
 

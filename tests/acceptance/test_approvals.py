@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from browser_agent.browser.chromium import Chromium
-from browser_agent.keeping import Ended
+from browser_agent.options import Ended
 from browser_agent.states import Answer, RunState
 from browser_agent.store import Consent, Said
 from tests.fix_matrix import chosen

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from browser_agent.keeping import Event
+from browser_agent.options import Event
 from browser_agent.states import RunState
 from browser_agent.store import Store
-from browser_agent.store.bucket import Bucket
+from browser_agent.store.evidence_bucket import Bucket
 from tests.fix_s3 import SECRET, Server
 from tests.fix_workers import DEADLINE_SECONDS, Workers
 from tests.fix_world import World

@@ -14,13 +14,13 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from browser_agent.appearance import Appearance
-from browser_agent.client_certificate import PASSPHRASE_VARIABLE, ClientCertificate
-from browser_agent.configuration import Settings
+from browser_agent.browser.appearance import Appearance
+from browser_agent.browser.client_certificate import PASSPHRASE_VARIABLE, ClientCertificate
 from browser_agent.errors import Misuse
+from browser_agent.settings import Settings
 from browser_agent.states import RunState
-from browser_agent.testing.sites.certificate import Certificate
-from browser_agent.testing.sites.till import Till
+from fixtures.till.certificate import Certificate
+from fixtures.till.till import Till
 from tests.fix_matrix import chosen
 from tests.fix_world import World
 

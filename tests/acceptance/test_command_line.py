@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 from browser_agent import processes
 from browser_agent.browser.chromium import ENVIRONMENT_NAME, Chromium, processes_of
 from browser_agent.processes import ProcessId
-from browser_agent.sealing import KEY_VARIABLE
+from browser_agent.secrets.seal import KEY_VARIABLE
 from browser_agent.states import RunState
 from tests.fix_matrix import chosen
 from tests.fix_world import TASKS, World

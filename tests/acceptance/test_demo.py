@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Request
 
-from browser_agent import demo
-from browser_agent.cli.exits import Exit
+from browser_agent.cli import demo
+from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.screen import Screen
-from browser_agent.keeping import Ended
+from browser_agent.options import Ended
 from browser_agent.states import RunState
 from browser_agent.store import Store
-from browser_agent.testing.road.proxy import FaultProxy
+from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from browser_agent.testing.sites.books import Books
 from browser_agent.testing.sites.mail import Mail
 from tests.fix_matrix import chosen

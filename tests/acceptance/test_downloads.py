@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from browser_agent.errors import Misuse
-from browser_agent.starting import submit
+from browser_agent.keeper.launch import submit
+from browser_agent.script.tasks import load_task
 from browser_agent.states import RunState
-from browser_agent.tasks import load_task
 from tests.fix_matrix import chosen
 from tests.fix_world import TASKS, World
 

@@ -8,7 +8,7 @@ from threading import Timer
 
 import pytest
 
-from browser_agent.keeping import Event
+from browser_agent.options import Event
 from browser_agent.states import RunState
 from tests.fix_matrix import chosen, one_in
 from tests.fix_world import World

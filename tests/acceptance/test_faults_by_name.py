@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent.starting import submit
-from browser_agent.tasks import load_task
+from browser_agent.keeper.launch import submit
+from browser_agent.script.tasks import load_task
 from browser_agent.testing import Faults, serve
-from browser_agent.testing.sites.certificate import Certificate
+from fixtures.till.certificate import Certificate
 from tests.fix_matrix import chosen
 from tests.fix_world import TASKS, World
 

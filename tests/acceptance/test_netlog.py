@@ -8,7 +8,7 @@ from typing import Any
 from typer.testing import CliRunner
 
 from browser_agent.cli import app
-from browser_agent.report import write_report
+from browser_agent.reporting.html_report import write_report
 from browser_agent.states import RunState
 from tests.fix_world import World
 

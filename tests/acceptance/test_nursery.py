@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from browser_agent import processes
-from browser_agent.nursing import LINGERED, UNKNOWN_END, Nursery, Worker
+from browser_agent.keeper.worker_process import LINGERED, UNKNOWN_END, Nursery, Worker
 from browser_agent.processes import ProcessId
 from browser_agent.states import RunState
 from tests.fix_world import World
@@ -34,7 +34,7 @@ def surroundings(run: Run) -> list[str]:
 """
 ORDERS_ONE_AND_WAITS = """
 import sys
-from browser_agent.nursing import Nursery
+from browser_agent.keeper.worker_process import Nursery
 nursery = Nursery()
 worker = nursery.start_worker()
 print(nursery.pid, worker.process.pid, flush=True)

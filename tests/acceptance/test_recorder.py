@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from browser_agent.starting import submit
-from browser_agent.tasks import load_task
+from browser_agent.keeper.launch import submit
+from browser_agent.script.tasks import load_task
 from browser_agent.testing import Shop
 from tests.fix_world import TASKS, World
 

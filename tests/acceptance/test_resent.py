@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 
 from browser_agent.states import RunState
-from browser_agent.testing.sites.certificate import Certificate
-from browser_agent.testing.sites.till import Ending, Till
+from fixtures.till.certificate import Certificate
+from fixtures.till.till import Ending, Till
 from tests.fix_matrix import chosen
 from tests.fix_world import World
 

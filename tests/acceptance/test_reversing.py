@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browser_agent.errors import Misuse
-from browser_agent.reversing import reversible, submit_reversal
+from browser_agent.run.reversal import reversible, submit_reversal
 from browser_agent.states import Answer, RunState
 from tests.fix_world import World
 

@@ -18,10 +18,10 @@ import psutil
 import pytest
 
 from browser_agent.errors import Misuse
-from browser_agent.sealing import KEY_VARIABLE
-from browser_agent.secret import Secret, SecretMissing
+from browser_agent.run.run_secrets import _held
+from browser_agent.secrets.seal import KEY_VARIABLE
+from browser_agent.secrets.secret import Secret, SecretMissing
 from browser_agent.states import QuestionKind, RunState
-from browser_agent.vault import _held
 from tests.fix_world import TASKS, World
 from tests.tasks.secretive import CARD, TOKEN
 

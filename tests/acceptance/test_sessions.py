@@ -18,9 +18,9 @@ from playwright.sync_api import Playwright
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from browser_agent.sealing import KEY_VARIABLE
+from browser_agent.secrets.seal import KEY_VARIABLE
 from browser_agent.states import QuestionKind, RunState
-from browser_agent.testing.road.proxy import FaultProxy
+from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from browser_agent.testing.sites.books import Books
 from browser_agent.testing.sites.mail import Mail
 from browser_agent.testing.sites.sessions import PASSWORD

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from browser_agent.keeping import Event
+from browser_agent.options import Event
 from browser_agent.states import Point, RunState
 from tests.fix_matrix import chosen
 from tests.fix_world import World

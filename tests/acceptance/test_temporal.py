@@ -14,11 +14,11 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowHandle
 
 from browser_agent import processes
-from browser_agent.claiming import lives
+from browser_agent.ownership.takeover import lives
 from browser_agent.processes import ProcessId
-from browser_agent.records import QuestionRow
 from browser_agent.states import Answer
 from browser_agent.store import Said
+from browser_agent.store.records import QuestionRow
 from tests.fix_temporal import Engine, kind_of, until
 
 Handle = WorkflowHandle[Any, Any]

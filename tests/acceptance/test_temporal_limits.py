@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 
-from browser_agent.engines.words import Limits
+from browser_agent.keeper.temporal.messages import Limits
 from browser_agent.states import QuestionKind
 from tests.fix_temporal import Engine, until
 

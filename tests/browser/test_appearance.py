@@ -18,9 +18,9 @@ from playwright.async_api import Page, async_playwright
 from playwright.sync_api import Browser
 from playwright.sync_api import Page as SyncPage
 
-from browser_agent.appearance import LOOK_HEIGHT, Appearance
-from browser_agent.browser.acting import Acting
-from browser_agent.browser.held import HeldBrowser
+from browser_agent.browser.appearance import LOOK_HEIGHT, Appearance
+from browser_agent.browser.guarded_browser import HeldBrowser
+from browser_agent.browser.task_page import Acting
 from browser_agent.clock import SystemClock
 from observers.reading import LookFailed
 

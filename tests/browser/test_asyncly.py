@@ -6,8 +6,8 @@ import asyncio
 
 from playwright.sync_api import Page, Request
 
-from browser_agent.browser.asyncly import async_page, async_session, run
-from browser_agent.testing.sites.till import Till
+from browser_agent.browser.sync_bridge import async_page, async_session, run
+from fixtures.till.till import Till
 from tests.fix_guard import wait
 
 

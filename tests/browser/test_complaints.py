@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page
 
-from browser_agent.browser.complaints import complaints
+from browser_agent.browser.error_texts import complaints
 
 BAR = "<header><nav><a>Books</a> <a>Shipments</a></nav></header>"
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import pytest
 from playwright.sync_api import Playwright
 
-from browser_agent.browser.acting import ALERT_SECONDS, Acting
 from browser_agent.browser.chromium import Chromium
-from browser_agent.gestures import Accept
+from browser_agent.browser.task_page import ALERT_SECONDS, Acting
+from browser_agent.script.gestures import Accept
 
 ASKS = "<button onclick=\"window.said = %s; document.body.append('over')\">Post</button>"
 
@@ -56,7 +56,7 @@ def test_a_declared_question_is_answered_yes_with_what_the_page_proposes(acting:
 
 def test_an_alert_is_closed_and_remembered_a_little_later(acting: Acting, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr("browser_agent.browser.acting.monotonic", lambda: now)
+    monkeypatch.setattr("browser_agent.browser.task_page.monotonic", lambda: now)
     clicked(acting, "alert('The amount is missing')")
     assert acting.dialogs == []
     now += ALERT_SECONDS
@@ -64,7 +64,7 @@ def test_an_alert_is_closed_and_remembered_a_little_later(acting: Acting, monkey
 
 
 def test_a_declared_alert_is_not_remembered(acting: Acting, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("browser_agent.browser.acting.ALERT_SECONDS", 0.0)
+    monkeypatch.setattr("browser_agent.browser.task_page.ALERT_SECONDS", 0.0)
     clicked(acting, "alert('Posted')", [Accept("Posted")])
     assert acting.dialogs == []
 

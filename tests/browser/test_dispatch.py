@@ -13,11 +13,11 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Error, Locator, Page
 
-from browser_agent.browser.witness import Witness
-from browser_agent.gestures import Gesture
-from browser_agent.kinds import Check, Click, Press, Select, Upload
+from browser_agent.browser.input_witness import Witness
 from browser_agent.rules import was_performed, was_refused
-from browser_agent.testing.road.proxy import FaultProxy
+from browser_agent.script.gestures import Gesture
+from browser_agent.script.kinds import Check, Click, Press, Select, Upload
+from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from browser_agent.testing.sites.books import Books
 from observers import ConfirmationText
 from tests.fix_matrix import crossed

@@ -14,9 +14,9 @@ from PIL import Image
 from playwright.sync_api import Dialog, Page, Playwright
 
 from browser_agent.browser.deadline import DeadlinePassed, within
-from browser_agent.browser.evidence import NoPicture, Picture, Veil, capture
+from browser_agent.browser.screenshot import NoPicture, Picture, Veil, capture
 from browser_agent.errors import StoreUnusable
-from browser_agent.secret import Secret
+from browser_agent.secrets.secret import Secret
 
 CONTROLS = {
     "a password": "<input type=password value='{}' style='-webkit-text-security: none'>",

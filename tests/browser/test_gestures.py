@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Locator, Page
 
 from browser_agent.errors import Refused
-from browser_agent.gestures import Gesture
-from browser_agent.kinds import Check, Click, Press, Select, Upload
+from browser_agent.script.gestures import Gesture
+from browser_agent.script.kinds import Check, Click, Press, Select, Upload
 from observers import ConfirmationText
 
 # Every input that a page can see, the ones that come from a mouse over it included.

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from browser_agent.rules import never_sent, nothing_left, rejection
-from browser_agent.testing.sites.till import Ending
+from fixtures.till.till import Ending
 from tests.fix_guard import Counter, press, wait
 from tests.fix_matrix import chosen, crossed, paired
 

@@ -13,12 +13,12 @@ import pytest
 from playwright.sync_api import Browser, Error, Page, Playwright
 
 from browser_agent.browser import chromium
-from browser_agent.browser.guard import Guard as InProcessGuard
+from browser_agent.browser.own_page_gate import Guard as InProcessGuard
 from browser_agent.rules import nothing_left, rejection
 from browser_agent.states import Point, RunState
-from browser_agent.testing.sites.certificate import Certificate
-from browser_agent.testing.sites.till import Till
 from browser_agent.wire import WireReport
+from fixtures.till.certificate import Certificate
+from fixtures.till.till import Till
 from tests.fix_browser import StartChromium
 from tests.fix_guard import Counter, Guard, press, wait
 from tests.fix_matrix import chosen

@@ -15,7 +15,7 @@ import pytest
 from playwright.async_api import async_playwright
 
 from browser_agent.browser.chromium import Chromium
-from browser_agent.browser.held import ATTACH_SECONDS, NEW_SECONDS, HeldBrowser
+from browser_agent.browser.guarded_browser import ATTACH_SECONDS, NEW_SECONDS, HeldBrowser
 from browser_agent.states import Point
 
 

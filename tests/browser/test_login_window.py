@@ -15,10 +15,10 @@ import pytest
 from playwright.sync_api import Error, Page, Playwright
 
 from browser_agent.browser.chromium import processes_of
+from browser_agent.cli.login_window import log_in
 from browser_agent.errors import Misuse
-from browser_agent.keeping import Options
-from browser_agent.login_window import log_in
-from browser_agent.sealing import KEY_VARIABLE
+from browser_agent.options import Options
+from browser_agent.secrets.seal import KEY_VARIABLE
 from browser_agent.store import Store
 from browser_agent.testing.sites.books import Books
 from browser_agent.testing.sites.sessions import PASSWORD

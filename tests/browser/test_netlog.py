@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 import pytest
 from playwright.async_api import Page, async_playwright
 
-from browser_agent.browser.held import HeldBrowser
+from browser_agent.browser.guarded_browser import HeldBrowser
 from browser_agent.browser.netlog import NetworkLog, Span
 from browser_agent.states import Point
-from browser_agent.testing.road.proxy import FaultProxy
+from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from browser_agent.testing.sites.books import Books
 from browser_agent.wire import WireReport
 

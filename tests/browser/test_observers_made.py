@@ -24,10 +24,10 @@ from browser_agent import (
     Site,
     ToastLog,
 )
-from browser_agent.own_page import open_run
-from browser_agent.records import GestureRow
-from browser_agent.report import write_report
+from browser_agent.keeper.own_page import open_run
+from browser_agent.reporting.html_report import write_report
 from browser_agent.store import Store
+from browser_agent.store.records import GestureRow
 from browser_agent.testing import Shop
 
 SIGNED_IN = '[data-account="acme"]'

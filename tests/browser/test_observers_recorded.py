@@ -11,8 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import Page
 
-from browser_agent.browser.evidence import Picture, capture
 from browser_agent.browser.recorder import Recorder
+from browser_agent.browser.screenshot import Picture, capture
 from browser_agent.browser.toasts import MOST_TOASTS
 from observers import NOT_BEGUN, Recorded
 from observers.observer import Recording

@@ -26,13 +26,13 @@ from browser_agent import (
 )
 from browser_agent.browser.chromium import find_chromium
 from browser_agent.errors import MachineTrouble, Misuse, Stop
-from browser_agent.own_page import AT_THE_WIRE, OpenRun, open_run
-from browser_agent.records import GestureRow
+from browser_agent.keeper.own_page import AT_THE_WIRE, OpenRun, open_run
 from browser_agent.states import Answer, Point, RunState
 from browser_agent.store import Said, Store, database
-from browser_agent.testing.road.proxy import FaultProxy
+from browser_agent.store.records import GestureRow
+from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from browser_agent.testing.sites.books import Books
-from browser_agent.testing.suite.run import crash
+from browser_agent.testing.suite.agent_run import crash
 from tests.fix_matrix import chosen
 
 LAUNCHED = {"guarded": ["--enable-net-benchmarking"], "unguarded": []}

@@ -17,9 +17,9 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from browser_agent.browser.held import HELPER_ADDRESS, HeldBrowser
+from browser_agent.browser.guarded_browser import HELPER_ADDRESS, HeldBrowser
 from browser_agent.browser.page_state import PageState, give_session_storage, read_page_state
-from browser_agent.sessions import merged
+from browser_agent.run.session import merged
 from browser_agent.testing.sites.server import serve
 from observers.session import SESSION_STORAGE
 from observers.view import open_view

@@ -7,8 +7,8 @@ import io
 import pytest
 from PIL import Image
 
-from browser_agent.browser import pictures
-from browser_agent.browser.pictures import Box, Change, NotAPicture
+from browser_agent.browser import image as pictures
+from browser_agent.browser.image import Box, Change, NotAPicture
 
 
 def png(colour: str = "white", size: tuple[int, int] = (200, 100), spot: Box | None = None) -> bytes:

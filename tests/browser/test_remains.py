@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from browser_agent.browser.chromium import Chromium, processes_of
-from browser_agent.claiming import own_process
-from browser_agent.inheriting import inherit
-from browser_agent.records import AttemptRow
-from browser_agent.remains import end_strays
+from browser_agent.ownership.inheritance import inherit
+from browser_agent.ownership.leftovers import end_strays
+from browser_agent.ownership.takeover import own_process
 from browser_agent.store import Store
+from browser_agent.store.records import AttemptRow
 
 
 def test_a_browser_that_no_attempt_names_is_ended_and_no_other_is(tmp_path: Path) -> None:

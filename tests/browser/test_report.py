@@ -17,7 +17,7 @@ from playwright.sync_api import Page
 from sqlalchemy import text as sql
 
 from browser_agent.errors import Misuse, UnknownName
-from browser_agent.report import write_report
+from browser_agent.reporting.html_report import write_report
 from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
 from browser_agent.store import Asked, Consent, Lease, Said, Store
 from tests.store.building import NOON, HandClock, called, claim, folder_of, intent, submit

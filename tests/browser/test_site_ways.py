@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Browser, Error, FrameLocator, Page, Playwright, expect
 
 from browser_agent.browser.chromium import Chromium
-from browser_agent.browser.evidence import Picture, capture
-from browser_agent.browser.held import HELPER_ADDRESS
+from browser_agent.browser.guarded_browser import HELPER_ADDRESS
+from browser_agent.browser.screenshot import Picture, capture
 from browser_agent.testing import Bank, FaultProxy, Shop, Wizard
 from tests.fix_guard import Guard, wait
 

@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Mount, Route
 
 from browser_agent.testing import FaultProxy, Faults, serve
-from browser_agent.testing.sites.certificate import Certificate
+from fixtures.till.certificate import Certificate
 from observers.site import Site
 
 PASSWORD = "open sesame"

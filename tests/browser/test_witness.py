@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Playwright
 
 from browser_agent.browser.chromium import Chromium
-from browser_agent.browser.witness import Witness
+from browser_agent.browser.input_witness import Witness
 
 BUTTON = "<button>Post</button>"
 FRAME = f'<iframe srcdoc="{BUTTON}"></iframe>'
@@ -78,7 +78,7 @@ def test_a_page_that_was_opened_meanwhile_leaves_the_witness_without_a_word(page
 
 
 def test_a_page_that_hangs_leaves_the_witness_without_a_word(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("browser_agent.browser.witness.SECONDS", 0.3)
+    monkeypatch.setattr("browser_agent.browser.input_witness.SECONDS", 0.3)
     witness = armed(page)
     page.evaluate("setTimeout(() => { const end = Date.now() + 3000; while (Date.now() < end); }, 50)")
     page.wait_for_timeout(150)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import Self
 
-from browser_agent.testing.road.loop import Loop
+from browser_agent.testing.proxy.loop_thread import Loop
 
 HERE = "127.0.0.1"
 SILENT_SECONDS = 3.0

@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from browser_agent.engines.words import GIVE_UP, STAND, Limits
 from browser_agent.errors import NotAllowed
-from browser_agent.records import RunRow
-from browser_agent.starting import ForWorkers, submit
+from browser_agent.keeper.launch import ForWorkers, submit
+from browser_agent.keeper.temporal.messages import GIVE_UP, STAND, Limits
 from browser_agent.states import Answer, RunState
+from browser_agent.store.records import RunRow
 from tests.conformance.cable import Cable
 from tests.conformance.serving import Wanted
 

@@ -8,9 +8,9 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from browser_agent.keeping import Event, KillAt, Options
+from browser_agent.keeper.queue_worker import Duty, serve
+from browser_agent.options import Event, KillAt, Options
 from browser_agent.store import Store, Times
-from browser_agent.working import Duty, serve
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ def main(wanted: Wanted) -> None:
 
 
 async def _serve(store: Store, wanted: Wanted, options: Options) -> None:
-    from browser_agent.engines.browsers import Browsers
-    from browser_agent.engines.temporal import Place, connect
-    from browser_agent.engines.temporal import serve as serve_temporal
+    from browser_agent.keeper.temporal.browser_activities import Browsers
+    from browser_agent.keeper.temporal.client import Place, connect
+    from browser_agent.keeper.temporal.client import serve as serve_temporal
 
     client = await connect(Place(wanted.temporal, queue=wanted.queue))
     browsers = Browsers(client, store, options, at_once=1, submit=lambda *_: "", tell=_tell)

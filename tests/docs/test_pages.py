@@ -14,9 +14,8 @@ from typer.testing import CliRunner
 
 import browser_agent
 import observers
-from browser_agent import demo
-from browser_agent.cli import _COMMANDS, app
-from browser_agent.cli.exits import WORDS
+from browser_agent.cli import _COMMANDS, app, demo
+from browser_agent.cli.exit_codes import WORDS
 from tests.docs.pages import PAGES, ROOT, blocks, expected, in_pairs
 from tests.docs.running import run_page
 from tests.fix_matrix import chosen

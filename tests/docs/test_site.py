@@ -15,7 +15,7 @@ import pytest
 
 import browser_agent
 from browser_agent import states
-from browser_agent.configuration import Settings
+from browser_agent.settings import Settings
 from docs.building import commands, diagrams, reference
 from tests.docs.pages import ROOT
 

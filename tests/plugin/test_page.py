@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page
 
 from browser_agent.store import Store
-from browser_agent.testing.suite.points import WORDS
+from browser_agent.testing.suite.kill_points import WORDS
 from tests.fix_matrix import chosen
 from tests.fix_plugin import PAGE, Suite, blocks
 

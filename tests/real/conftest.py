@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent.keeper import Ended, KillAt, Options, keep
-from browser_agent.records import AttemptRow, GestureRow
+from browser_agent.keeper.keeper import Ended, KillAt, Options, keep
+from browser_agent.script.tasks import dump_arguments, load_task, parse_arguments
 from browser_agent.states import Point
 from browser_agent.store import Store
-from browser_agent.tasks import dump_arguments, load_task, parse_arguments
-from browser_agent.testing.road.proxy import FaultProxy
+from browser_agent.store.records import AttemptRow, GestureRow
+from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from tests.real.trac_site import PASSWORD, Trac, TracUnavailable
 
 HERE = Path(__file__).parent

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Browser
 
+from browser_agent.script.tasks import load_module
 from browser_agent.states import Point, RunState
-from browser_agent.tasks import load_module
-from browser_agent.testing.road.proxy import FaultProxy
+from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from observers import Observation
 from observers.view import open_view
 from tests.real.conftest import EXAMPLE, Filed, FileTicket

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
 
-from browser_agent.claiming import give_to_queue
 from browser_agent.errors import InOtherHands, NotAllowed
-from browser_agent.records import QuestionRow, RunRow
+from browser_agent.ownership.takeover import give_to_queue
 from browser_agent.states import Answer, QuestionKind, RunState
 from browser_agent.store import Said, Store
+from browser_agent.store.records import QuestionRow, RunRow
 from tests.soak.town import Meant, Town
 
 BY, REASON = "the person of the soak", "looked at the ledger"

@@ -19,7 +19,7 @@ from random import Random
 from pydantic import TypeAdapter
 
 from browser_agent.errors import StoreUnusable
-from browser_agent.starting import ForWorkers, submit
+from browser_agent.keeper.launch import ForWorkers, submit
 from browser_agent.states import RunState
 from browser_agent.store import Store, Times
 from tests.soak.count import Tally, count

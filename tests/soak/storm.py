@@ -17,11 +17,11 @@ from pydantic import TypeAdapter
 
 from browser_agent.browser.chromium import Chromium
 from browser_agent.errors import StoreUnusable
+from browser_agent.keeper.fault_injection import strike
 from browser_agent.processes import ProcessId
-from browser_agent.records import AttemptRow
 from browser_agent.states import RunState, Victim
 from browser_agent.store import Store
-from browser_agent.striking import strike
+from browser_agent.store.records import AttemptRow
 from tests.soak.crew import Crew
 
 _PROCESS = TypeAdapter(ProcessId)

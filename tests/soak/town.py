@@ -13,8 +13,8 @@ from random import Random
 from types import TracebackType
 from typing import Any, Self
 
-from browser_agent.tasks import Task, load_task
-from browser_agent.testing.road.proxy import FaultProxy
+from browser_agent.script.tasks import Task, load_task
+from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from browser_agent.testing.sites.bank import Bank
 from browser_agent.testing.sites.books import Books
 from browser_agent.testing.sites.ledger import Effect

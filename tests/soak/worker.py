@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from browser_agent.keeping import Options
+from browser_agent.keeper.queue_worker import Duty, serve
+from browser_agent.options import Options
 from browser_agent.store import Store, Times
-from browser_agent.working import Duty, serve
 
 
 def main(where: str, concurrency: str, shorter: str) -> None:

@@ -20,10 +20,10 @@ from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 
-from browser_agent.records import GestureRow, QuestionRow, StepRow
 from browser_agent.states import GESTURE_ARROWS, GestureState, QuestionKind
 from browser_agent.store import Asked, Called, Intent, Lease, Store, migrations
-from browser_agent.store.folder import Folder
+from browser_agent.store.evidence_folder import Folder
+from browser_agent.store.records import GestureRow, QuestionRow, StepRow
 
 REFUSED = (sqlite3.IntegrityError, psycopg.IntegrityError)
 """What a database says to a change that a trigger forbids."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from browser_agent.ending import after_the_run, where_it_stands
-from browser_agent.nursing import LINGERED
+from browser_agent.keeper.run_end import after_the_run, where_it_stands
+from browser_agent.keeper.worker_process import LINGERED
 from browser_agent.states import RunState
 from browser_agent.store import Store
 from tests.store.building import asked, claim

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from browser_agent.claiming import last_attempt, own_process, take_over
 from browser_agent.errors import InOtherHands, Superseded
 from browser_agent.extras import installing
-from browser_agent.heeding import NOBODY, Nobody
+from browser_agent.ownership.engine import NOBODY, Nobody
+from browser_agent.ownership.takeover import last_attempt, own_process, take_over
 from browser_agent.store import Lease, Store
 from tests.store.building import submit
 
@@ -90,5 +90,5 @@ def test_without_its_package_temporal_is_one_clear_sentence() -> None:
 
 
 def test_nothing_below_the_engines_imports_temporal() -> None:
-    asked = "import sys, browser_agent.cli, browser_agent.keeper; print('temporalio' in sys.modules)"
+    asked = "import sys, browser_agent.cli, browser_agent.keeper.keeper; print('temporalio' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", asked], text=True).strip() == "False"

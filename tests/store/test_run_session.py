@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from browser_agent.errors import StoreUnusable
-from browser_agent.sealing import KEY_VARIABLE, Seal
-from browser_agent.sessions import RunSession, origin_of
+from browser_agent.run.session import RunSession, origin_of
+from browser_agent.secrets.seal import KEY_VARIABLE, Seal
 from browser_agent.store import Lease, Store
 from browser_agent.store.checkpoints import Checkpoints
 from browser_agent.store.logins import Logins

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from browser_agent.shared_keys import are_shared, used_otherwise, window
+from browser_agent.run.shared_keys import are_shared, used_otherwise, window
 from browser_agent.states import GestureState
 from browser_agent.store import Lease, Store
 from observers import Both, ConfirmationText, Record, Site

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent.starting import submit
+from browser_agent.keeper.launch import submit
 from browser_agent.states import RunState
 from browser_agent.store import Store
 from tests.soak.count import Tally, count

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from browser_agent.errors import Misuse, NotAllowed, NotApproved
-from browser_agent.records import ApprovalRow
 from browser_agent.states import Answer, GestureState, QuestionKind
 from browser_agent.store import Called, Consent, Lease, Said, Store
+from browser_agent.store.records import ApprovalRow
 from tests.store.building import asked, by_raw_sql, claim, everything, intent, migrate, submit, take
 
 STEP, ARGUMENTS = "email_invoice@1", '{"id":"S-101"}'

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from browser_agent.errors import Superseded
-from browser_agent.sealing import Seal, SealBroken
+from browser_agent.secrets.seal import Seal, SealBroken
 from browser_agent.states import RunState
 from browser_agent.store import Lease, Store
 from browser_agent.store.checkpoints import Checkpoints

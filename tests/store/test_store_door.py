@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from browser_agent.errors import WrongTask
-from browser_agent.records import scrubbed_columns
-from browser_agent.secret import Secret
+from browser_agent.secrets.secret import Secret
 from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
 from browser_agent.store import Asked, Called, Intent, Said, Store
+from browser_agent.store.records import scrubbed_columns
 from tests.store.building import stored_bytes
 
 _FREE = ("words", "reason", "reasons", "ended_by", "how", "raised", "evidence", "observation", "address")

@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from browser_agent.errors import InOtherHands, Misuse, NotAllowed, Superseded, UnknownName
-from browser_agent.records import StepRow
 from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
 from browser_agent.store import Asked, Lease, Said, Store
 from browser_agent.store.inbox import Inbox
 from browser_agent.store.journal import Journal
 from browser_agent.store.leases import Leases
+from browser_agent.store.records import StepRow
 from tests.store.building import (
     NOON,
     asked,

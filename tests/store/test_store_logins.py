@@ -3,7 +3,7 @@
 import pytest
 
 from browser_agent.errors import Misuse, Superseded
-from browser_agent.sealing import Seal, SealBroken
+from browser_agent.secrets.seal import Seal, SealBroken
 from browser_agent.store import Lease, Store
 from browser_agent.store.logins import Logins
 from tests.store.building import by_raw_sql, claim, everything, stored_bytes

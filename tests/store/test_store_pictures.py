@@ -10,8 +10,8 @@ import pytest
 
 from browser_agent.errors import Misuse, StoreUnusable, UnknownName
 from browser_agent.store import Store
-from browser_agent.store.bucket import Bucket
-from browser_agent.store.folder import MARK
+from browser_agent.store.evidence_bucket import Bucket
+from browser_agent.store.evidence_folder import MARK
 from tests.fix_s3 import SECRET, Server
 from tests.store.building import everything, folder_of, only_sqlite, stored_bytes
 

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 import pytest
 
 from browser_agent import processes
-from browser_agent.claiming import is_over, keeper_lives, last_attempt, own_process, take_over
 from browser_agent.errors import InOtherHands
-from browser_agent.inheriting import earlier
-from browser_agent.keeping import Options
-from browser_agent.liveness import Liveness, liveness
+from browser_agent.options import Options
+from browser_agent.ownership.inheritance import earlier
+from browser_agent.ownership.liveness import Liveness, liveness
+from browser_agent.ownership.takeover import is_over, keeper_lives, last_attempt, own_process, take_over
+from browser_agent.ownership.watchdog import Watch
 from browser_agent.store import Lease, Store
-from browser_agent.watching import Watch
 from tests.fix_containers import said_inside
 from tests.store.building import by_raw_sql, submit
 
-OWN = "from browser_agent.claiming import own_process; print(own_process())"
+OWN = "from browser_agent.ownership.takeover import own_process; print(own_process())"
 
 
 @pytest.fixture(scope="session")

@@ -16,9 +16,9 @@ from sqlalchemy import event, text
 
 from browser_agent.errors import InOtherHands, Misuse, StoreUnusable, Superseded
 from browser_agent.extras import installing
-from browser_agent.records import RunRow
 from browser_agent.store import Store, database, postgres
-from browser_agent.whereabouts import located, shown
+from browser_agent.store.address import located, shown
+from browser_agent.store.records import RunRow
 from tests.fix_postgres import PASSWORD, Server
 from tests.store.building import VERSIONED, HandClock, by_raw_sql, called, claim, everything, intended, submit
 

@@ -8,14 +8,14 @@ from datetime import timedelta
 import pytest
 from sqlmodel import select
 
-from browser_agent.claiming import own_process, take_over
 from browser_agent.errors import InOtherHands, NotAllowed
-from browser_agent.keeping import Options
+from browser_agent.options import Options
+from browser_agent.ownership.takeover import own_process, take_over
+from browser_agent.ownership.watchdog import Watch
 from browser_agent.processes import HOST_VARIABLE, own_host
-from browser_agent.records import RunRow
 from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
 from browser_agent.store import Lease, Said, Store, Times, Work
-from browser_agent.watching import Watch
+from browser_agent.store.records import RunRow
 from tests.store.building import asked, brought, by_raw_sql, called, everything
 
 SITES = '{"books": {"url": "http://127.0.0.1:8001"}}'

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent import vault
-from browser_agent.sealing import KEY_VARIABLE
-from browser_agent.secret import Secret, SecretMissing
+from browser_agent.run import run_secrets as vault
+from browser_agent.secrets.seal import KEY_VARIABLE
+from browser_agent.secrets.secret import Secret, SecretMissing
 from browser_agent.store import Store
 
 VALUE = "vault-planted-31"

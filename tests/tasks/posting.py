@@ -20,7 +20,7 @@ from browser_agent import (
     step,
     task,
 )
-from browser_agent.gestures import About
+from browser_agent.script.gestures import About
 
 late = timedelta(seconds=2)
 books = Site("books", url="http://127.0.0.1:1", account="acme", signed_in='[data-account="acme"]', late_commit=late)

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from browser_agent import notifying
-from browser_agent.announcing import Announcer
 from browser_agent.errors import InOtherHands, Misuse
-from browser_agent.keeping import Event, Options
-from browser_agent.logs import FACTS, start_log
+from browser_agent.options import Event, Options
+from browser_agent.reporting import notify as notifying
+from browser_agent.reporting.announcer import Announcer
+from browser_agent.reporting.log import FACTS, start_log
 from browser_agent.states import GestureState, QuestionKind
 from browser_agent.store import Store
 from tests.store.building import asked, brought, claim

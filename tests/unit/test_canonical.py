@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, SecretStr
 
-from browser_agent.canonical import EXACT, canonical, digest
 from browser_agent.errors import WrongArguments
+from browser_agent.script.canonical_json import EXACT, canonical, digest
 
 
 class Colour(StrEnum):

@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
-import browser_agent.keeper
-from browser_agent.cli import app, trying
-from browser_agent.cli.exits import WORDS, Exit, exit_of
-from browser_agent.cli.plain import one_line, plain
-from browser_agent.keeping import Ended
+import browser_agent.keeper.keeper
+from browser_agent.cli import app
+from browser_agent.cli import machine as trying
+from browser_agent.cli.exit_codes import WORDS, Exit, exit_of
+from browser_agent.cli.plain_text import one_line, plain
+from browser_agent.options import Ended
 from browser_agent.states import Point, RunState
 from tests.fix_cli import Cli, Keeper
 
@@ -44,7 +45,7 @@ def test_a_flag_is_shown_without_a_type(cli: Cli) -> None:
 
 
 def test_the_interruptions_of_the_demo_are_listed(cli: Cli) -> None:
-    from browser_agent.demo import INTERRUPTIONS
+    from browser_agent.cli.demo import INTERRUPTIONS
 
     assert tuple(INTERRUPTIONS) == trying.FAULTS
     said = cli("demo", "--help").out
@@ -57,7 +58,7 @@ def test_ctrl_c_before_there_is_anything_to_stop_ends_quietly(
     def interrupted(*_: object) -> Ended:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(browser_agent.keeper, "keep", interrupted)
+    monkeypatch.setattr(browser_agent.keeper.keeper, "keep", interrupted)
     said = cli("run", "invoices.py", "day=2026-11-30")
     assert (said.code, said.err) == (130, "")
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent import settings
-from browser_agent.cli.opening import open_desk
-from browser_agent.cli.signing import _site
+from browser_agent import settings_sources as settings
+from browser_agent.cli.desk import open_desk
+from browser_agent.cli.login import _site
 from browser_agent.errors import Misuse, UnknownName
-from browser_agent.sealing import KEY_VARIABLE
+from browser_agent.secrets.seal import KEY_VARIABLE
 from browser_agent.states import QuestionKind
 from browser_agent.store import Asked, Store
 from tests.fix_cli import Cli
@@ -82,7 +82,7 @@ def test_address_account_and_mark_come_from_the_file_the_settings_or_what_was_sa
 
 @pytest.mark.usefixtures("key", "here")
 def test_a_window_without_a_display_is_refused(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("browser_agent.cli.signing.has_display", lambda: False)
+    monkeypatch.setattr("browser_agent.cli.login.has_display", lambda: False)
     said = cli("login", "books", "--site", "books=http://books.example", "--account", "books=acme")
     assert (said.code, "--headless" in said.err) == (2, True)
 

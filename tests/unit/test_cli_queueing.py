@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 
 from browser_agent import processes
-from browser_agent.claiming import own_process, stored_process
-from browser_agent.cli.queueing import time_of
+from browser_agent.cli.queue import time_of
 from browser_agent.errors import Misuse
-from browser_agent.keeping import OPEN_TASK
+from browser_agent.options import OPEN_TASK
+from browser_agent.ownership.takeover import own_process, stored_process
 from browser_agent.processes import identify
-from browser_agent.sealing import KEY_VARIABLE
-from browser_agent.settings import FILE_NAME, STORE_VARIABLE
+from browser_agent.secrets.seal import KEY_VARIABLE
+from browser_agent.settings_sources import FILE_NAME, STORE_VARIABLE
 from browser_agent.states import Answer, QuestionKind, RunState
 from browser_agent.store import Store
 from tests.fix_cli import HAPPENED, Cli, Keeper, waiting

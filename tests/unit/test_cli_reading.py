@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from browser_agent.claiming import own_process
+from browser_agent.ownership.takeover import own_process
 from browser_agent.states import GestureState, QuestionKind, QuestionState
 from browser_agent.store import Store
 from tests.fix_cli import HAPPENED, Cli, Keeper, waiting

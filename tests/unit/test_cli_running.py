@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent.keeping import Event, KillAt, Options
+from browser_agent.options import Event, KillAt, Options
 from browser_agent.states import Point, RunState
 from browser_agent.store import Store
 from tests.fix_cli import Cli, Keeper

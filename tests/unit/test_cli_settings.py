@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from browser_agent import settings
-from browser_agent.client_certificate import ClientCertificate
-from browser_agent.configuration import Settings, shown
+from browser_agent import settings_sources as settings
+from browser_agent.browser.client_certificate import ClientCertificate
 from browser_agent.errors import Misuse
-from browser_agent.keeping import Options
-from browser_agent.sealing import KEY_VARIABLE
+from browser_agent.options import Options
+from browser_agent.secrets.seal import KEY_VARIABLE
+from browser_agent.settings import Settings, shown
 from browser_agent.store import Store
 from tests.fix_cli import Cli, Keeper
 

@@ -11,7 +11,7 @@ import typer.main
 import yaml
 from typer.testing import CliRunner
 
-from browser_agent import settings
+from browser_agent import settings_sources as settings
 from browser_agent.cli import app
 from tests.unit.test_dockerfile import ROOT, said
 

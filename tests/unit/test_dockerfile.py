@@ -8,7 +8,8 @@ import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
-from browser_agent import settings, support
+from browser_agent import settings_sources as settings
+from browser_agent import support
 
 ROOT = Path(settings.__file__).parents[1]
 TEXT = (ROOT / "Dockerfile").read_text(encoding="utf-8")

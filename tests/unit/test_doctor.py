@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import psutil
 import pytest
 
-from browser_agent import doctor
-from browser_agent.configuration import AS_SHIPPED
-from browser_agent.doctor import Check
+from browser_agent.cli import doctor
+from browser_agent.cli.doctor import Check
+from browser_agent.settings import AS_SHIPPED
 from browser_agent.store import Store
 from tests.fix_postgres import PASSWORD
 

@@ -3,7 +3,7 @@
 import pytest
 
 from browser_agent.errors import Fact, NotHappened, Refused, Rejected
-from browser_agent.facts import causes, fact, fact_json
+from browser_agent.run.stored_facts import causes, fact, fact_json
 
 FACTS = [
     Refused("post an invoice", "The button was not ready."),

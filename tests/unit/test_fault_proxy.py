@@ -18,8 +18,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from browser_agent.testing import Books, FaultProxy, serve
-from browser_agent.testing.road import faults
-from browser_agent.testing.road.faults import NAMES
+from browser_agent.testing.proxy import fault_kinds as faults
+from browser_agent.testing.proxy.fault_kinds import NAMES
 
 INVOICE = {"customer": "Northwind Traders", "amount": "10", "reference": "S-101"}
 SHORT_SECONDS = 0.3

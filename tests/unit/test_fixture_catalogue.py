@@ -13,10 +13,10 @@ from browser_agent import testing
 from browser_agent.testing import Bank, Books, Faults, Mail, Seller, Shop, Wizard, practice
 from browser_agent.testing.command import parser
 from browser_agent.testing.faults import WORDS
-from browser_agent.testing.road.faults import NAMES
+from browser_agent.testing.proxy.fault_kinds import NAMES
 from browser_agent.testing.sites.site import FixtureSite
 
-README = (Path(testing.__file__).parent / "README.md").read_text(encoding="utf-8")
+README = (Path(testing.__file__).parents[2] / "fixtures" / "README.md").read_text(encoding="utf-8")
 CATALOGUE = README[README.index("## The catalogue of faults") :]
 SITES: tuple[type[FixtureSite], ...] = (Books, Mail, Shop, Seller, Bank, Wizard)
 NO_FAULTS = {"accept", "commit_at_once"}

@@ -15,9 +15,9 @@ import pytest
 from pydantic import BaseModel, Field
 
 from browser_agent.errors import ProofTooThin, Refused, WrongArguments, WrongTask
-from browser_agent.gestures import Accept, Gesture, is_bare, required_names, target_words
-from browser_agent.kinds import MOST_BYTES, Check, Click, Press, Select, Upload
-from browser_agent.never_run import raise_if_dropped
+from browser_agent.script.gestures import Accept, Gesture, is_bare, required_names, target_words
+from browser_agent.script.kinds import MOST_BYTES, Check, Click, Press, Select, Upload
+from browser_agent.script.must_run import raise_if_dropped
 from observers import Observation, Observer
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import pytest
 
-from browser_agent.attempt import Attempt
 from browser_agent.errors import OutcomeUnknown
-from browser_agent.keeping import Options
-from browser_agent.looking import Case
-from browser_agent.recovery import Recovery
+from browser_agent.options import Options
+from browser_agent.run.attempt import Attempt
+from browser_agent.run.look import Case
+from browser_agent.run.recovery import Recovery
 from browser_agent.states import GestureState
 from browser_agent.store import Lease, Store
 from observers import Site

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent import kept_files
+from browser_agent.browser import download_folder as kept_files
 from browser_agent.errors import Misuse
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from browser_agent.browser import leaving
-from browser_agent.browser.leaving import Leaving
-from browser_agent.browser.pause import Paused
+from browser_agent.browser import send_order as leaving
+from browser_agent.browser.interception import Paused
+from browser_agent.browser.send_order import Leaving
 
 
 def write(name: str) -> Paused:

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page
 
 from browser_agent import Site, WrongTask, login
-from browser_agent.logins import login_of
+from browser_agent.script.login_routines import login_of
 
 
 def test_a_routine_is_found_by_its_site_and_can_be_called_on_a_page() -> None:

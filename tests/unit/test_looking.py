@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from browser_agent.looking import Case
+from browser_agent.run.look import Case
 from observers import ConfirmationText, Record, Site
 
 DEAD = datetime(2026, 11, 30, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from browser_agent.errors import FileChanged
-from browser_agent.made_files import check_files, files_of
+from browser_agent.run.step_files import check_files, files_of
 
 
 class Bill(BaseModel):

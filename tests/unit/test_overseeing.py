@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from browser_agent import processes
-from browser_agent.overseeing import Overseer
+from browser_agent.keeper.supervisor import Overseer
 
 
 def test_a_worker_that_does_not_notice_that_its_browser_is_dead_is_ended() -> None:

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from browser_agent.errors import TaskChanged
-from browser_agent.records import StepRow
-from browser_agent.replay import Replay
+from browser_agent.run.replay import Replay
 from browser_agent.states import StepState
+from browser_agent.store.records import StepRow
 
 
 def row(bookmark: str, seq: int, state: StepState = StepState.FINISHED) -> StepRow:

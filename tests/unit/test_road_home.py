@@ -16,10 +16,10 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from browser_agent.testing import FaultProxy, serve
-from browser_agent.testing.road.address import Address
-from browser_agent.testing.road.homes import Homes, cookie_home
-from browser_agent.testing.road.links import leads_past
-from browser_agent.testing.road.wire import Head
+from browser_agent.testing.proxy.address import Address
+from browser_agent.testing.proxy.address_rewrite import Homes, cookie_home
+from browser_agent.testing.proxy.http1 import Head
+from browser_agent.testing.proxy.outside_links import leads_past
 
 SITE = Address.read("https://staging.example/app")
 OWN, SISTER = "http://127.0.0.1:7001", "http://login.localhost:7002"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser_agent.scrubbing import Scrubber
-from browser_agent.secret import Secret
+from browser_agent.secrets.scrubber import Scrubber
+from browser_agent.secrets.secret import Secret
 
 SECRET = 'Tr0ub4dor "&3 süß'
 SHORT = "8714"

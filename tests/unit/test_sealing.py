@@ -10,7 +10,7 @@ from keyring.backend import KeyringBackend
 from keyring.errors import KeyringLocked
 
 from browser_agent.errors import Misuse
-from browser_agent.sealing import KEY_VARIABLE, Seal, SealBroken, key_in_use, load_seal, new_key
+from browser_agent.secrets.seal import KEY_VARIABLE, Seal, SealBroken, key_in_use, load_seal, new_key
 
 KEY = b"k" * 32
 

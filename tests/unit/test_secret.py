@@ -10,11 +10,11 @@ from base64 import urlsafe_b64encode
 import pytest
 from pydantic import BaseModel
 
-from browser_agent.canonical import canonical
 from browser_agent.errors import WrongArguments
-from browser_agent.sealing import KEY_VARIABLE
-from browser_agent.secret import Secret, SecretMissing, stored_secrets
-from browser_agent.tasks import dump_arguments, load_arguments, parse_arguments, task
+from browser_agent.script.canonical_json import canonical
+from browser_agent.script.tasks import dump_arguments, load_arguments, parse_arguments, task
+from browser_agent.secrets.seal import KEY_VARIABLE
+from browser_agent.secrets.secret import Secret, SecretMissing, stored_secrets
 
 VALUE = "correct horse battery"
 OTHER = "an-0ther-planted-1"
@@ -41,7 +41,7 @@ def key(monkeypatch):
 @pytest.fixture
 def no_key(monkeypatch, tmp_path):
     monkeypatch.delenv(KEY_VARIABLE, raising=False)
-    monkeypatch.setattr("browser_agent.sealing.key_file", lambda: tmp_path / "key")
+    monkeypatch.setattr("browser_agent.secrets.seal.key_file", lambda: tmp_path / "key")
 
 
 @pytest.mark.parametrize("shown", [repr, str, "{}".format, "{:>40}".format, lambda s: f"{s}", lambda s: f"{[s]}"])

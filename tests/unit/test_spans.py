@@ -14,8 +14,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
-from browser_agent.announcing import Announcer
-from browser_agent.keeping import Options
+from browser_agent.options import Options
+from browser_agent.reporting.announcer import Announcer
 from browser_agent.states import GestureState, StepState
 from browser_agent.store import Lease, Store
 from tests.store.building import HandClock, brought, claim

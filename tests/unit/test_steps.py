@@ -12,9 +12,9 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from browser_agent.errors import NeverRun, WrongArguments, WrongTask
-from browser_agent.gestures import Done, Gesture
-from browser_agent.kinds import Click
-from browser_agent.steps import Step, StepCall, StepMaker, raise_if_dropped, step
+from browser_agent.script.gestures import Done, Gesture
+from browser_agent.script.kinds import Click
+from browser_agent.script.steps import Step, StepCall, StepMaker, raise_if_dropped, step
 from observers import ConfirmationText, Site
 
 if TYPE_CHECKING:

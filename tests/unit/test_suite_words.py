@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from browser_agent.errors import Misuse
-from browser_agent.keeping import KillAt
+from browser_agent.options import KillAt
 from browser_agent.states import GestureState, Point, Victim
 from browser_agent.testing.guarded import GUARD_FLAG
-from browser_agent.testing.suite.folder import Entry, file_name, write_index
 from browser_agent.testing.suite.interruptions import crossings, names
-from browser_agent.testing.suite.kills import Kills
+from browser_agent.testing.suite.kill_points import MEANING, WORDS, point_of, word_of
 from browser_agent.testing.suite.outcomes import OUTCOMES, Outcomes, Question, Seen, outcome_of
-from browser_agent.testing.suite.points import MEANING, WORDS, point_of, word_of
+from browser_agent.testing.suite.report_folder import Entry, file_name, write_index
+from browser_agent.testing.suite.strikes import Kills
 
 ROOT = Path(__file__).parents[2]
 ASKED = Question("q-1", "outcome", "Did this happen: post?", ("nobody has seen it",), ("browser-agent answer q-1 ...",))

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent import doctor, support
-from browser_agent.doctor import Check
+from browser_agent import support
+from browser_agent.cli import doctor
+from browser_agent.cli.doctor import Check
 
 ROOT = Path(support.__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

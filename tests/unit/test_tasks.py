@@ -15,7 +15,7 @@ import pytest
 from pydantic import BaseModel, SecretStr
 
 from browser_agent.errors import WrongArguments, WrongTask
-from browser_agent.tasks import (
+from browser_agent.script.tasks import (
     dump_arguments,
     load_arguments,
     load_task,
@@ -27,7 +27,7 @@ from browser_agent.tasks import (
 from observers import Site
 
 if TYPE_CHECKING:
-    from browser_agent.executor import Run
+    from browser_agent.run.executor import Run
 
 books = Site("books", url="https://books.example", account="acme")
 mail = Site("mail", url="https://mail.example", account="ann")
@@ -49,7 +49,7 @@ def invoice(
 Write = Callable[[str, str], str]
 
 ONE = """
-from browser_agent.tasks import task
+from browser_agent.script.tasks import task
 
 @task
 def {name}(run, day: str) -> str:

@@ -6,10 +6,7 @@ from typing import Any
 
 import pytest
 
-from browser_agent.records import AttemptRow, GestureRow, ObservationRow, QuestionRow
-from browser_agent.states import Answer, GestureState, QuestionKind
-from browser_agent.store.inbox import ALLOWED
-from browser_agent.telling import (
+from browser_agent.reporting.words import (
     TONES,
     commands,
     compact,
@@ -20,6 +17,9 @@ from browser_agent.telling import (
     proofs_in_words,
     state_in_words,
 )
+from browser_agent.states import Answer, GestureState, QuestionKind
+from browser_agent.store.inbox import ALLOWED
+from browser_agent.store.records import AttemptRow, GestureRow, ObservationRow, QuestionRow
 
 NOON = datetime(2026, 11, 30, 12, 1, 3, tzinfo=UTC)
 

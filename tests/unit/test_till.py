@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from browser_agent.testing.sites.certificate import Certificate
-from browser_agent.testing.sites.till import Ending, Till
+from fixtures.till.certificate import Certificate
+from fixtures.till.till import Ending, Till
 
 LOST = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError, httpx.ReadTimeout)
 

@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import pytest
 
 import browser_agent
-from browser_agent.demo import find_task
+from browser_agent.cli.demo import find_task
 from browser_agent.errors import Misuse
 
 ROOT = Path(browser_agent.__file__).parents[1]
@@ -24,8 +24,8 @@ NEEDED = (
     "browser_agent/store/migrations/env.py",
     "browser_agent/store/migrations/script.py.mako",
     "browser_agent/store/migrations/versions/v0001_*.py",
-    "browser_agent/templates/*.css",
-    "browser_agent/templates/*.html",
+    "browser_agent/reporting/templates/*.css",
+    "browser_agent/reporting/templates/*.html",
     "browser_agent/testing/sites/templates/*.css",
     "browser_agent/testing/sites/templates/*.html",
     "observers/py.typed",

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-import browser_agent.working
+import browser_agent.keeper.queue_worker
 from browser_agent.errors import Misuse, StoreUnusable
-from browser_agent.keeping import Ended, Options
+from browser_agent.keeper.queue_worker import SHUN_SECONDS, Duty, serve, shun_seconds
+from browser_agent.options import Ended, Options
 from browser_agent.states import RunState
 from browser_agent.store import Store
-from browser_agent.working import SHUN_SECONDS, Duty, serve, shun_seconds
 
 
 def test_a_run_that_was_let_go_since_the_store_was_away_may_be_taken_again_at_once() -> None:
@@ -32,7 +32,7 @@ def test_a_run_that_was_taken_twice_counts_once(tmp_path: Path, monkeypatch: pyt
         store.leases.end(lease, states[lease.attempt - 1], ended_by="so it ended")
         return Ended(run, states[lease.attempt - 1], "so it ended", attempts=lease.attempt)
 
-    monkeypatch.setattr(browser_agent.working, "keep", keep)
+    monkeypatch.setattr(browser_agent.keeper.queue_worker, "keep", keep)
     with Store(tmp_path / "runs.db") as store:
         for _ in range(2):
             store.leases.submit(task_file="a.py", task_name="a", arguments="{}", sites="{}", queued=True)

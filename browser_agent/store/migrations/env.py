@@ -3,7 +3,7 @@
 from alembic import context
 from sqlmodel import SQLModel
 
-from browser_agent import records
+from browser_agent.store import records
 
 assert records.RunRow.metadata is SQLModel.metadata
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from browser_agent.errors import Misuse
-from browser_agent.keeping import KillAt
-from browser_agent.testing.suite.points import WORDS, in_words, point_of
+from browser_agent.options import KillAt
+from browser_agent.testing.suite.kill_points import WORDS, in_words, point_of
 
 UNDISTURBED = "undisturbed"
 

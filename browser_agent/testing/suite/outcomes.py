@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from browser_agent.records import GestureRow, QuestionRow
+from browser_agent.reporting.words import commands
 from browser_agent.states import GestureState, QuestionState
 from browser_agent.store import Store
-from browser_agent.telling import commands
+from browser_agent.store.records import GestureRow, QuestionRow
 from browser_agent.wire import WireReport
 
 _DOUBT = (GestureState.DISPATCHING, GestureState.IN_DOUBT, GestureState.UNKNOWN, GestureState.ASKED)

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from browser_agent.testing.suite.audit import AgentAudit
-from browser_agent.testing.suite.kills import Kills
+from browser_agent.testing.suite.agent_audit import AgentAudit
+from browser_agent.testing.suite.strikes import Kills
 from observers import Site
 
 if TYPE_CHECKING:
-    from browser_agent.testing.suite.faults import AgentFaults
-    from browser_agent.testing.suite.run import AgentRun
+    from browser_agent.testing.suite.agent_faults import AgentFaults
+    from browser_agent.testing.suite.agent_run import AgentRun
 
 
 @dataclass

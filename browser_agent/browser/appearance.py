@@ -1,0 +1,80 @@
+"""How our browser appears to a site: its language, time zone, window, proxy and certificate, as plain data and what
+follows from it.
+
+Playwright attaches to the DEFAULT context of a Chromium of our own, whose options it can't choose; so each wish is met
+where it reaches every page from its first request on: the command line, the environment, the profile's preferences.
+What is left (the language of `Intl`, the exact viewport) is set page by page. An observer's fresh page gets the same by
+`new_context`. Knows nothing of processes and doesn't import Playwright.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from browser_agent.browser.client_certificate import ClientCertificate
+
+LOOK_HEIGHT = 1600
+"""A page that is looked at is at least so high, in pixels, so that a row of a list is on its picture."""
+
+
+@dataclass(frozen=True)
+class Appearance:
+    """What a site may learn of our browser; empty = as the machine has it.
+
+    Args:
+        locale: language and country, such as "de-DE".
+        time_zone: by its name in the tz database, such as "Europe/Berlin".
+        viewport: width and height of a page, in pixels.
+        proxy: where requests go, such as "http://proxy.example:3128".
+        proxy_bypass: hosts that are reached without it; "<-loopback>" sends this machine's own there too.
+        client: the certificate by which we are known to some sites.
+    """
+
+    locale: str = ""
+    time_zone: str = ""
+    viewport: tuple[int, int] | None = None
+    proxy: str = ""
+    proxy_bypass: tuple[str, ...] = ()
+    client: ClientCertificate | None = None
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Chromium's command line."""
+        wanted = {
+            "--lang": self.locale,
+            "--window-size": "{},{}".format(*self.viewport) if self.viewport else "",
+            "--proxy-server": self.proxy,
+            "--proxy-bypass-list": ";".join(self.proxy_bypass),
+        }
+        return tuple(f"{name}={value}" for name, value in wanted.items() if value)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Chromium's environment."""
+        return {"TZ": self.time_zone} if self.time_zone else {}
+
+    @property
+    def preferences(self) -> dict[str, Any]:
+        """A new profile's preferences: `--lang` alone changes neither Accept-Language nor navigator (measured)."""
+        language = self.locale.partition("-")[0]
+        accepted = ",".join(dict.fromkeys([self.locale, language]))
+        spoken = {"intl": {"accept_languages": accepted, "selected_languages": accepted}} if self.locale else {}
+        return {**spoken, **(self.client.preferences if self.client else {})}
+
+    @property
+    def context_options(self) -> dict[str, Any]:
+        """The same for a fresh page, as options of Playwright's `new_context`; the proxy is the browser's own."""
+        options: dict[str, Any] = {}
+        if self.locale:
+            options["locale"] = self.locale
+        if self.time_zone:
+            options["timezone_id"] = self.time_zone
+        if self.viewport:
+            width, height = self.viewport
+            options["viewport"] = {"width": width, "height": max(height, LOOK_HEIGHT)}
+        return options
+
+
+AS_IT_IS = Appearance()
+"""Nothing is wished for."""

@@ -1,0 +1,94 @@
+"""One gesture at the wire: which of its requests are held, and what became of each.
+
+Knows nothing of browsers beyond what a paused request and the head of an answer tell of themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from browser_agent.browser.interception import Answer, Paused
+from browser_agent.browser.netlog import Span
+from browser_agent.sends import matches_request
+from browser_agent.wire import SAFE_METHODS, WireFact, WireReport
+from observers.evidence import plain_address
+
+_MAY_WRITE = frozenset({"document", "xhr", "fetch"})
+"""Kinds of requests by which a site may do something on a GET; pictures and styles are not among them."""
+
+
+@dataclass
+class Watch:
+    """What is seen of one gesture's requests.
+
+    `guarded` = the browser's pooled connections can be closed, so that nothing of it is sent twice; `span` = its part
+    of the network log, if one is kept.
+    """
+
+    gesture: str
+    sends: str | None
+    armed: bool = True
+    guarded: bool = True
+    sockets: int = 0
+    workers: int = 0
+    reads: int = 0
+    facts: dict[Paused, WireFact] = field(default_factory=dict)
+    span: Span | None = None
+
+    @property
+    def pending(self) -> bool:
+        """Whether something that was let go waits for its answer."""
+        return any(fact.released and fact.status is None and fact.error is None for fact in self.facts.values())
+
+    def is_declared(self, request: Paused) -> bool:
+        """Whether it is the commit request that the gesture declares."""
+        return self.sends is not None and matches_request(self.sends, request.method, request.url)
+
+    def holds(self, request: Paused) -> bool:
+        """Whether the request is held: it is a write, or the declared commit request."""
+        return request.method not in SAFE_METHODS or self.is_declared(request)
+
+    def passed(self, request: Paused) -> None:
+        """A request was let through unheld."""
+        if request.resource_type in _MAY_WRITE:
+            self.reads += 1
+
+    def held(self, request: Paused, at: datetime) -> str:
+        """A request is held; returns its plain address."""
+        address = plain_address(request.url)
+        self.facts[request] = WireFact(
+            method=request.method, address=address, at=at, declared=self.is_declared(request)
+        )
+        return address
+
+    def note(self, request: Paused, **facts: object) -> None:
+        """Add to what is known of a held request."""
+        if self.span is not None:
+            self.span.doubt()
+        self.facts[request] = self.facts[request].model_copy(update=facts)
+
+    def answered(self, request: Paused, response: Answer) -> bool:
+        """The first answer to a held request; False if it is not one."""
+        if request not in self.facts or self.facts[request].status is not None:
+            return False
+        location = response.headers.get("location")
+        self.note(
+            request,
+            status=response.status,
+            location=plain_address(location) if location else None,
+        )
+        return True
+
+    def report(self) -> WireReport:
+        """All that was seen so far."""
+        return WireReport(
+            armed=self.armed and self.guarded,
+            facts=tuple(self.facts.values()),
+            sockets=self.sockets,
+            workers=self.workers,
+            declared=self.sends is not None,
+            reads=self.reads,
+            restarts=self.span.restarts(pending=self.pending) if self.span is not None else None,
+            resent=self.span.resent if self.span is not None else (),
+        )

@@ -1,0 +1,299 @@
+"""A picture of a page, taken without touching the page, with what may not be seen covered before anything is kept.
+
+A picture is optional, the verdict isn't: every way of failing ends as `NoPicture` with its reason, inside one deadline.
+The ladder: Chromium's own capture, then Playwright's, then no picture.
+The page isn't changed for it. What is to be covered is placed before the capture (see `covering`) and painted over in
+memory. Whether the page stood still meanwhile is looked at before and after; if that can't be shown, or the page does
+not answer, there is no picture. A frame that doesn't answer is covered as a whole.
+
+Not covered: text in images, and a secret that nobody declared and that looks like nothing.
+
+What may never happen: an exception out of `capture`; an uncovered control, card number or known secret in what is kept.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass as plain_dataclass
+from dataclasses import field
+from typing import Any
+
+from playwright.sync_api import CDPSession, Error, Frame, Page
+from pydantic.dataclasses import dataclass
+
+from browser_agent.browser import image as pictures
+from browser_agent.browser.deadline import DeadlinePassed, within
+from browser_agent.browser.image import Box
+from browser_agent.browser.screenshot_mask import Found, Rect, find
+from browser_agent.errors import StoreUnusable
+from browser_agent.secrets.scrubber import Scrubber
+
+NEVER_SHOWN = "input[type=password], " + ", ".join(
+    f"[autocomplete*='{word}' i]" for word in ("password", "cc-", "one-time-code")
+)
+"""Fields that are covered even where the site says that they may be seen."""
+_MARGIN = 3  # pixels around a box: its edge is drawn softly
+_MOST_TRIES = 3
+
+# How the page stands: a number that changes with its text and with where its fields are, and the fields that may be
+# seen, as rectangles in CSS pixels of the frame's own viewport.
+_STANCE = """
+([shown, never]) => {
+  let print = 5381;
+  const note = (text) => { for (let at = 0; at < text.length; at++) print = (print * 33 ^ text.charCodeAt(at)) | 0; };
+  const box = (element) => {
+    const r = element.getBoundingClientRect();
+    return [r.left, r.top, r.right, r.bottom];
+  };
+  const boxes = [];
+  const walk = (tree) => {
+    note((tree.documentElement ?? tree).textContent ?? "");
+    const fields = "input, textarea, select, output, canvas, video, iframe, [contenteditable]";
+    for (const field of tree.querySelectorAll(fields)) note(box(field).join());
+    for (const field of shown ? tree.querySelectorAll(shown) : [])
+      if (!field.matches(never)) { boxes.push(box(field)); note(String(field.value ?? "")); }
+    for (const element of tree.querySelectorAll("*")) if (element.shadowRoot) walk(element.shadowRoot);
+  };
+  walk(document);
+  note([scrollX, scrollY].join());
+  const inner = document.documentElement?.clientWidth ?? innerWidth;  // an answer that was cut off leaves no element
+  return {print, boxes, inner, width: innerWidth, height: innerHeight, zoom: window.visualViewport?.scale ?? 1};
+}
+"""
+
+# Where parts of texts stand. Every text node that reads the same has the same parts.
+_PARTS = """
+wanted => {
+  const found = {};
+  const walk = (tree) => {
+    const texts = document.createTreeWalker(tree, NodeFilter.SHOW_TEXT);
+    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+      const parts = Object.hasOwn(wanted, node.data) ? wanted[node.data] : [];
+      if (!parts.length) continue;
+      const rects = parts.flatMap(([start, end]) => {
+        const range = document.createRange();
+        range.setStart(node, start);
+        range.setEnd(node, end);
+        return [...range.getClientRects()].map((r) => [r.left, r.top, r.right, r.bottom]);
+      });
+      if (rects.length) (found[node.data] ??= []).push(rects);
+    }
+    for (const element of tree.querySelectorAll("*")) if (element.shadowRoot) walk(element.shadowRoot);
+  };
+  walk(document);
+  return found;
+}
+"""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A kept picture. `kept` is the name that `keep` gave it; `how` the rung of the ladder that took it."""
+
+    kept: str
+    webp: bytes = field(repr=False)
+    width: int
+    height: int
+    how: str
+    covered: int
+    one_colour: bool
+
+
+@dataclass(frozen=True)
+class NoPicture:
+    """There is none, and why: never a reason to change a verdict. `unkept`: it was taken, and can't be kept."""
+
+    reason: str
+    unkept: bool = False
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where something stands that may not be seen, in CSS pixels of the page's viewport."""
+
+    boxes: tuple[Rect, ...]
+    width: float
+    height: float
+    zoom: float
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A picture as it was taken, secrets and all: it lives in memory only, until `develop` has covered them."""
+
+    raw: bytes = field(repr=False)
+    places: Places
+    how: str
+
+
+class Unsafe(Exception):
+    """It can't be shown that the secrets would be covered."""
+
+
+@plain_dataclass(frozen=True)
+class Veil:
+    """What pictures may not show: what the scrubber finds in a text, and every control but those that are `shown`.
+
+    `shown` = CSS selectors of fields that may be seen, such as `[name=amount]`.
+    """
+
+    scrubber: Scrubber = field(default_factory=Scrubber)
+    shown: tuple[str, ...] = ()
+
+
+def capture(
+    page: Page, deadline_seconds: float, keep: Callable[[bytes], str], veil: Veil | None = None
+) -> Picture | NoPicture:
+    """Take the page's viewport, cover what may not be seen, keep it as WebP. Never raises.
+
+    Args:
+        page: stays as it is.
+        deadline_seconds: for everything that the page is asked.
+        keep: stores the bytes and names them; what it raises becomes the reason for there being no picture.
+        veil: what may not be seen.
+    """
+    taken = shoot(page, deadline_seconds, veil)
+    return taken if isinstance(taken, NoPicture) else develop(taken, keep)
+
+
+def shoot(page: Page, deadline_seconds: float, veil: Veil | None = None) -> Shot | NoPicture:
+    """The half of `capture` that needs the page, and its thread. Never raises."""
+    try:
+        return _Camera(page, time.monotonic() + deadline_seconds, veil or Veil()).shoot()
+    except Exception as error:  # whatever a browser can come up with: no picture is worth a gesture's settlement
+        return NoPicture(_reason(error))
+
+
+def develop(shot: Shot, keep: Callable[[bytes], str]) -> Picture | NoPicture:
+    """The other half: cover, encode, keep. Needs no page, so that any thread will do. Never raises."""
+    try:
+        image = pictures.decode(shot.raw)
+        boxes = _in_pixels(shot.places, image.width, image.height)
+        covered = pictures.cover(image, boxes)
+        webp = pictures.encode(covered)
+        return Picture(
+            kept=keep(webp),
+            webp=webp,
+            width=image.width,
+            height=image.height,
+            how=shot.how,
+            covered=len(boxes),
+            one_colour=pictures.is_flat(covered),
+        )
+    except StoreUnusable as unusable:  # a full disk, a bucket that does not answer
+        return NoPicture(str(unusable), unkept=True)
+    except Exception as error:  # as above
+        return NoPicture(_reason(error))
+
+
+class _Camera:
+    """One picture being taken, inside one deadline."""
+
+    def __init__(self, page: Page, deadline: float, veil: Veil) -> None:
+        self._page, self._deadline, self._veil = page, deadline, veil
+        self._selectors = [", ".join(veil.shown), NEVER_SHOWN]
+
+    def shoot(self) -> Shot:
+        """How it stands, places, picture, how it stands: only what stood still in between is known to be covered."""
+        session = within(self._left(), lambda: self._page.context.new_cdp_session(self._page))
+        for _ in range(_MOST_TRIES):
+            stance = self._stance()
+            places, twice = self._places(session, stance)
+            raw, how = self._take(session)
+            still = self._stance() == stance
+            if still and (not twice or self._places(session, stance)[0] == places):
+                within(self._left(), session.detach)
+                return Shot(raw, places, how)
+        raise Unsafe("the page moved while it was photographed, so its secrets can't be placed")
+
+    def _stance(self) -> dict[str, Any]:
+        """The page's own, and that of its frames; a frame that doesn't answer is known by where it stands."""
+        stance = self._ask(self._page.main_frame)
+        frames = [frame for frame in self._page.frames if frame is not self._page.main_frame]
+        asked = [self._asked(frame) for frame in frames]
+        return {**stance, "frames": [each for each in asked if each is not None]}
+
+    def _asked(self, frame: Frame) -> Any:
+        try:
+            return self._ask(frame)["print"]
+        except (Error, DeadlinePassed):
+            return None if frame.is_detached() else self._around(frame)
+
+    def _ask(self, frame: Frame) -> dict[str, Any]:
+        return within(self._share(), lambda: frame.evaluate(_STANCE, self._selectors))
+
+    def _around(self, frame: Frame) -> Rect:
+        """The whole frame, as it stands in the page's viewport; nothing if it isn't shown."""
+        element = within(self._left(), frame.frame_element)
+        box = within(self._left(), element.bounding_box)
+        return (0, 0, 0, 0) if box is None else (box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"])
+
+    def _places(self, session: CDPSession, stance: dict[str, Any]) -> tuple[Places, bool]:
+        """What is to be covered, and whether it must be read again after the picture."""
+        styles = {"computedStyles": ["visibility"]}
+        snapshot = within(self._share(), lambda: session.send("DOMSnapshot.captureSnapshot", styles))
+        found = find(snapshot, self._veil.scrubber, stance["inner"], [tuple(box) for box in stance["boxes"]])
+        silent = [tuple(each) for each in stance["frames"] if not isinstance(each, int)]
+        boxes = [*found.boxes, *self._parts(found), *silent]
+        places = Places(tuple(boxes), stance["width"], stance["height"], stance["zoom"])
+        return places, found.shy
+
+    def _parts(self, found: Found) -> Iterator[Rect]:
+        """Parts of texts as exactly as the page can tell; where it doesn't know as many texts, the whole of them."""
+        if not found.texts:
+            return
+        exact: dict[str, list[list[Rect]]] = within(
+            self._share(), lambda: self._page.main_frame.evaluate(_PARTS, found.texts)
+        )
+        for text, whole in found.whole.items():
+            known = exact.get(text, [])
+            chosen = known if len(known) >= len(whole) else whole.values()
+            yield from ((left, top, right, bottom) for boxes in chosen for left, top, right, bottom in boxes)
+
+    def _take(self, session: CDPSession) -> tuple[bytes, str]:
+        """Chromium's own waits neither for web fonts nor for scripts. PNG: JPEG smears a secret past its box."""
+        try:
+            wanted = {"format": "png", "optimizeForSpeed": True}
+            answer = within(self._share(), lambda: session.send("Page.captureScreenshot", wanted))
+            return base64.b64decode(answer["data"]), "chromium"
+        except (Error, DeadlinePassed):
+            left = self._left()
+            page = self._page
+            raw = within(left, lambda: page.screenshot(timeout=left * 1000, animations="allow", caret="initial"))
+            return raw, "playwright"
+
+    def _left(self) -> float:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise DeadlinePassed("the time for a picture was over")
+        return left
+
+    def _share(self) -> float:
+        """Half of what is left, so that the next rung has its chance."""
+        return self._left() / 2
+
+
+def _in_pixels(places: Places, width: int, height: int) -> list[Box]:
+    """From the page's CSS pixels to the picture's own. Raises Unsafe if the two don't show the same."""
+    across, down = width / places.width, height / places.height
+    if places.zoom != 1 or abs(across - down) > 0.02 * across:
+        raise Unsafe("the picture doesn't show what the page's viewport is, so its secrets can't be placed")
+    boxes = (
+        Box(
+            left=max(0, math.floor(left * across) - _MARGIN),
+            top=max(0, math.floor(top * down) - _MARGIN),
+            right=min(width, math.ceil(right * across) + _MARGIN),
+            bottom=min(height, math.ceil(bottom * down) + _MARGIN),
+        )
+        for left, top, right, bottom in places.boxes
+    )
+    return [box for box in boxes if box.left < box.right and box.top < box.bottom]
+
+
+def _reason(error: Exception) -> str:
+    """In a line. Only the first: Playwright's call log below it quotes what was filled in."""
+    first, _, _ = str(error).partition("\n")
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__

@@ -1,0 +1,239 @@
+"""The page that a task acts on, on the worker's own connection to the keeper's Chromium.
+
+Opens views for observers, takes pictures, keeps dialogs in order while a gesture is made, and notices writes that no
+gesture made. Knows nothing of journals; never reloads, never goes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from time import monotonic
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Dialog, Error, Page, Playwright, Request
+
+from browser_agent.browser.deadline import DeadlinePassed, within
+from browser_agent.browser.error_texts import complaints
+from browser_agent.browser.guarded_browser import ATTACH_SECONDS, HELPER_ADDRESS
+from browser_agent.browser.page_state import PageState, give_session_storage, read_page_state
+from browser_agent.browser.screenshot import NoPicture, Picture, Veil, capture
+from browser_agent.wire import SAFE_METHODS
+from observers.evidence import plain_address
+from observers.recorded import Recorded
+from observers.session import SESSION_STORAGE
+from observers.view import PageView, open_view
+
+ATTACH_NEW_SECONDS = 20.0
+"""For a browser that has just been started: no page of it can hang, but the machine may be busy."""
+PICTURE_SECONDS = 3.0
+LOOK_SECONDS = 8.0
+ALERT_SECONDS = 2.0
+"""An alert asks nothing, and a yes that somebody else gave is not known: what was on its way when it came may still
+come to the gate, so long it is no refusal."""
+GLANCE_SECONDS = 2.0
+"""For the page as it stands: one that waits for an answer gives none itself (measured)."""
+
+_ASKS_PASSWORD = "() => [...document.querySelectorAll('input[type=password]')].some((field) => field.checkVisibility())"
+
+Keep = Callable[[bytes, str], str]
+
+
+class Acting:
+    """The acting page of one attempt.
+
+    Args:
+        browser: its browser, in which fresh pages are opened to look from.
+        page: the page.
+        keep: stores a picture and returns its digest.
+        veil: what pictures may not show.
+
+    Attributes:
+        fresh: options of the contexts in which fresh pages are opened, so that they appear as the acting page does.
+        look_seconds: the longest that one look at one page may take.
+    """
+
+    def __init__(self, browser: Browser, page: Page, keep: Keep, veil: Veil | None = None) -> None:
+        self._keep, self._veil = keep, veil
+        self.fresh: Mapping[str, Any] = {}
+        self.look_seconds = LOOK_SECONDS
+        self.browser = browser
+        self.context: BrowserContext = page.context
+        self.answer_of_post = False
+        self.writes: list[str] = []
+        self._undeclared: list[tuple[float, str]] = []  # from when on it counts, and its text
+        self._accepts: Sequence[Callable[[str], bool]] = ()
+        self.page: Page = self._watched(page)
+
+    @classmethod
+    def attached(  # noqa: PLR0917  # all are needed to attach
+        cls,
+        playwright: Playwright,
+        endpoint: str,
+        target: str | None,
+        keep: Keep,
+        slow_mo_ms: float = 0,
+        attach_seconds: float = ATTACH_SECONDS,
+        veil: Veil | None = None,
+    ) -> Acting:
+        """Attach to a Chromium of our own, and find its acting page.
+
+        Args:
+            playwright: the worker's Playwright.
+            endpoint: the Chromium's address.
+            target: the id of the page that an earlier attempt acted on, if it is to be found again.
+            keep: stores a picture and returns its digest.
+            slow_mo_ms: wait that long before every call.
+            attach_seconds: how long attaching may take.
+            veil: what pictures may not show.
+
+        Raises:
+            TimeoutError, DeadlinePassed: a page of the browser hangs, so that nothing can attach.
+        """
+        browser = playwright.chromium.connect_over_cdp(endpoint, timeout=attach_seconds * 1000, slow_mo=slow_mo_ms)
+        return cls(browser, _find(browser.contexts[0], target), keep, veil)
+
+    @property
+    def target(self) -> str | None:
+        """The id by which a later attempt finds this page again."""
+        try:
+            return _target_of(self.page)
+        except (Error, DeadlinePassed):
+            return None
+
+    def renew(self) -> None:
+        """Go on with a new page of the same browser: the old one has crashed or was closed."""
+        self.page = self._watched(self.context.new_page())
+        self.answer_of_post = False
+
+    def asks_password(self) -> bool:
+        """Whether the page shows a password field; no if it doesn't answer."""
+        try:
+            return not self.lost and bool(within(GLANCE_SECONDS, lambda: self.page.evaluate(_ASKS_PASSWORD)))
+        except (Error, DeadlinePassed):
+            return False
+
+    def state(self) -> PageState | None:
+        """How the page stands; None if it doesn't answer at once."""
+        return None if self.lost else read_page_state(self.page)
+
+    def give_session_storage(self, session: Callable[[], Mapping[str, Any]]) -> None:
+        """Give a tab that has been nowhere yet what an earlier one held; one that has a page keeps its own."""
+        if self.page.url == "about:blank":
+            give_session_storage(self.page, session().get(SESSION_STORAGE, {}))
+
+    def view(self, clock: Callable[[], datetime], state: Any | None, recorded: Recorded | None = None) -> PageView:
+        """A read-only view: the page as it stands, fresh pages with a copy of the session, and what was recorded."""
+        page = None if self.lost else self.page
+        return open_view(
+            self.browser,
+            page,
+            state=state or None,
+            keep=self._keep,
+            clock=clock,
+            deadline=self.look_seconds,
+            glance=GLANCE_SECONDS,
+            answer_of_post=self.answer_of_post,
+            options=self.fresh,
+            shoot=self.shoot,
+            recorded=recorded,
+        )
+
+    @property
+    def lost(self) -> bool:
+        """Whether the page is gone for good."""
+        return self.crashed or self.page.is_closed() or not self.browser.is_connected()
+
+    def picture(self) -> Picture | NoPicture:
+        """A picture of the page as it stands, or the reason why there is none. Never raises."""
+        return NoPicture("the page is gone") if self.lost else self._capture(self.page)
+
+    def texts(self) -> list[str]:
+        """What the page says against the last gesture; empty if it does not answer."""
+        return complaints(self.page, LOOK_SECONDS)
+
+    @contextmanager
+    def dialogs_in_order(self, accepts: Sequence[Callable[[str], bool]]) -> Iterator[None]:
+        """While a gesture is made and settled: declared dialogs are accepted, all others dismissed and remembered.
+
+        An alert is remembered only after `ALERT_SECONDS`: a page may send and then say so (measured: the alert came
+        before the request had reached the gate). A declared prompt is accepted with the text that the page proposes.
+        The question whether to leave the page (`beforeunload`) is accepted and not remembered: leaving is a part of
+        the gesture that somebody decided to make, its words are the browser's own, and Playwright does the same where
+        nobody listens. A listener of the task's own on the context is asked before ours: where that one has stayed,
+        nothing is sent, and a browser of ours is ended with the tab, whose later clicks may hang.
+        """
+        self._accepts, self._undeclared = accepts, []
+        self.context.on("dialog", self._on_dialog)
+        try:
+            yield
+        finally:
+            self.context.remove_listener("dialog", self._on_dialog)
+
+    @property
+    def dialogs(self) -> list[str]:
+        """The texts of the dialogs that nobody declared, since the last gesture began."""
+        return [text for since, text in self._undeclared if since <= monotonic()]
+
+    def wait(self, seconds: float) -> bool:
+        """Wait while the page's events arrive; False if the page was lost before the time was over."""
+        try:
+            self.page.wait_for_timeout(seconds * 1000)
+        except Error:
+            return False
+        return True
+
+    def _on_dialog(self, dialog: Dialog) -> None:
+        leaving = dialog.type == "beforeunload"
+        expected = leaving or any(accept(dialog.message) for accept in self._accepts)
+        grace = ALERT_SECONDS if dialog.type == "alert" else 0.0
+        words = dialog.message or ("Leave this page?" if leaving else "")  # the browser's own words aren't told
+        if not expected:
+            self._undeclared.append((monotonic() + grace, words))
+        try:
+            dialog.accept(dialog.default_value) if expected else dialog.dismiss()
+        except Error:  # by a listener that was there before ours, and nobody can tell how
+            self._undeclared.append(
+                (monotonic() + ALERT_SECONDS, f"{words} (answered by a listener of the task's own)")
+            )
+
+    def _requested(self, request: Request) -> None:
+        if request.is_navigation_request() and request.frame == self.page.main_frame:
+            self.answer_of_post = request.method not in SAFE_METHODS
+        if request.method not in SAFE_METHODS:
+            self.writes.append(f"{request.method} {plain_address(request.url)}")
+
+    def _watched(self, page: Page) -> Page:
+        self.crashed = False
+        page.on("request", self._requested)
+        page.on("crash", self._on_crash)
+        return page
+
+    def _on_crash(self, page: Page) -> None:
+        self.crashed = True
+
+    def shoot(self, page: Page) -> str | None:
+        """A picture of any page of the browser, kept; its digest, or None if there is none. Never raises."""
+        taken = self._capture(page)
+        return taken.kept if isinstance(taken, Picture) else None
+
+    def _capture(self, page: Page) -> Picture | NoPicture:
+        return capture(page, PICTURE_SECONDS, self._keep_webp, self._veil)
+
+    def _keep_webp(self, content: bytes) -> str:
+        return self._keep(content, "image/webp")
+
+
+def _find(context: BrowserContext, target: str | None) -> Page:
+    pages = [page for page in context.pages if page.url != HELPER_ADDRESS]
+    again = (page for page in pages if target is not None and _target_of(page) == target)
+    blank = (page for page in pages if page.url == "about:blank")
+    return next(again, None) or next(blank, None) or context.new_page()
+
+
+def _target_of(page: Page) -> str:
+    session = within(LOOK_SECONDS, lambda: page.context.new_cdp_session(page))
+    info = within(LOOK_SECONDS, lambda: session.send("Target.getTargetInfo"))
+    within(LOOK_SECONDS, session.detach)
+    return str(info["targetInfo"]["targetId"])

@@ -1,0 +1,196 @@
+"""`answer`, `approve` and `refuse`: a person's word, taken after one more look, and carried out in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Annotated
+
+import typer
+
+from browser_agent.cli import question_text as asking
+from browser_agent.cli.desk import AsJson, Desk, Set, StorePath, named_values, open_desk, resolved
+from browser_agent.cli.exit_codes import Exit, exit_of
+from browser_agent.cli.run import Headed, close, display, document, kept, looked, refused_calls, say_refused
+from browser_agent.errors import InOtherHands, Misuse
+from browser_agent.options import Ended, Options
+from browser_agent.ownership.liveness import worker_lives
+from browser_agent.spelling import nearest
+from browser_agent.states import Answer, QuestionKind, QuestionState
+from browser_agent.store import Consent, Said
+from browser_agent.store.records import QuestionRow
+
+By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who says so; it stands in the audit log.")]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why: what you looked at.")]
+QuestionId = Annotated[str, typer.Argument(metavar="ID", help="The question's id, from `browser-agent inbox`.")]
+Only = Annotated[
+    list[int] | None,
+    typer.Option("--only", metavar="N", min=1, help="Only call N of the list; again for more. The rest is refused."),
+]
+UntilDone = Annotated[
+    bool,
+    typer.Option("--until-done", metavar="", help="Also if it must be made again, being proven not to have happened."),
+]
+Hours = Annotated[
+    float | None,
+    typer.Option("--hours", metavar="HOURS", help="How long your yes may be used, if not as long as the task says."),
+]
+Given = Annotated[
+    list[str] | None,
+    typer.Option("--value", metavar="NAME=VALUE", help="What happened gave, such as number=INV-7."),
+]
+Override = Annotated[
+    bool,
+    typer.Option("--override", metavar="", help="Say not-happened before the safe time; you take it on yourself."),
+]
+NoResume = Annotated[
+    bool, typer.Option("--no-resume", metavar="", help="Only write it down; the run goes on when you resume it.")
+]
+
+_SETTLED_BY_LOOKING = frozenset({QuestionKind.OUTCOME, QuestionKind.VALUES})
+
+
+ANSWERS = ("happened", "not-happened", "abandon", "map", "make")
+"""What may be answered, as it is written on a command line."""
+Word = Annotated[
+    str,
+    typer.Argument(
+        metavar="WORD", help=f"One of: {', '.join(ANSWERS)}. The question itself lists which of these it takes."
+    ),
+]
+
+
+def answer_of(word: str, words: Sequence[str] = ANSWERS) -> Answer:
+    """The answer that a word of the command line stands for. Raises Misuse."""
+    if word not in words:
+        raise Misuse(f"{word!r} is no answer{nearest(word, words)}. Nothing was changed.".replace("?.", "?"))
+    return Answer(word.replace("-", "_"))
+
+
+def answer(
+    question: QuestionId,
+    word: Word,
+    *,
+    by: By,
+    reason: Reason,
+    value: Given = None,
+    override: Override = False,
+    no_resume: NoResume = False,
+    headed: Headed = None,
+    given: Set = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Answer a question by your name: it LOOKS once more, takes your answer, and goes on with the run.
+
+    A run that was submitted for workers is left to them.
+
+    If the look settles the question by itself, no answer is taken. `not-happened` lets the run make the gesture as a
+    new one.
+
+    Example:  browser-agent answer q-7k2m9 happened --by ann --reason "it is on the order list" --value number=INV-7
+    """
+    wanted = Said(answer_of(word), by, reason, named_values(value or [], "a value"), override)
+    return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
+
+
+def approve(
+    question: QuestionId,
+    *,
+    by: By,
+    reason: Reason,
+    only: Only = None,
+    until_done: UntilDone = False,
+    hours: Hours = None,
+    no_resume: NoResume = False,
+    headed: Headed = None,
+    given: Set = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Say yes to exactly the calls of an approval; the run goes on and MAKES them.
+
+    A yes is for one gesture a call: one that must be made again asks anew, unless you say --until-done.
+
+    Example:  browser-agent approve q-7k2m9 --only 1 --only 3 --by ann --reason "checked against the contract"
+    """
+    consent = Consent(tuple(only or ()), until_done, timedelta(hours=hours) if hours is not None else None)
+    wanted = Said(Answer.APPROVE, by, reason, consent=consent)
+    return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
+
+
+def refuse(
+    question: QuestionId,
+    *,
+    by: By,
+    reason: Reason,
+    no_resume: NoResume = False,
+    headed: Headed = None,
+    given: Set = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Say no to the calls of an approval: they are NOT made; the run goes on without them.
+
+    Example:  browser-agent refuse q-7k2m9 --by ann --reason "the customer has left"
+    """
+    wanted = Said(Answer.REFUSE, by, reason)
+    return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
+
+
+def _desk(store: str | None, as_json: bool, given: list[str] | None, headed: bool | None) -> Desk:
+    return open_desk(store, as_json, using=resolved(given, headed=headed).settings)
+
+
+def _answer(desk: Desk, name: str, said: Said, *, resume: bool) -> Exit:
+    options = display(desk.settings)  # before an answer is taken that could not be carried out
+    desk.store.inbox.check(name, said)
+    question = desk.store.inbox.question(name)
+    seen = _look(desk, question)
+    taken = seen is None or desk.store.inbox.question(name).state is QuestionState.OPEN
+    if taken:
+        question = desk.store.inbox.answer(name, said)
+        desk.screen.say(f"Taken: {said.answer.replace('_', ' ')}, by {said.by}.", "green")
+    else:
+        question = desk.store.inbox.question(name)
+        words = f"One more look has settled it: {question.reason or 'the question is closed'}. No answer was taken."
+        desk.screen.say(words, "green")
+    given_up = said.answer is Answer.ABANDON
+    for_workers = desk.store.leases.run(question.run_id).queued
+    ended = _resume(desk, question, options) if resume and not given_up and not for_workers else None
+    desk.screen.document(
+        {
+            "question": asking.document(question, desk.more),
+            "taken": taken,
+            "ended": document(desk, ended) if ended else None,
+        }
+    )
+    if ended is None:  # else it is said with all that were refused in the run
+        say_refused(desk, refused_calls(desk, [question]))
+    return _close(desk, question, ended, given_up=given_up)
+
+
+def _look(desk: Desk, question: QuestionRow) -> Ended | None:
+    if question.state is not QuestionState.OPEN or question.kind not in _SETTLED_BY_LOOKING:
+        return None
+    desk.screen.say("Looking once more before your answer is taken ...", "dim")
+    return looked(desk, question.run_id)
+
+
+def _resume(desk: Desk, question: QuestionRow, options: Options) -> Ended | None:
+    """Go on with the run; None if it goes on in other hands."""
+    try:
+        return kept(desk, question.run_id, options)
+    except InOtherHands:
+        return None
+
+
+def _close(desk: Desk, question: QuestionRow, ended: Ended | None, *, given_up: bool) -> Exit:
+    if ended is not None:
+        close(desk, ended)
+        return exit_of(ended.state)
+    if not given_up:
+        run = desk.store.leases.run(question.run_id)
+        goes_on = asking.goes_on(run, desk.more, worker_lives=worker_lives(desk.store))
+        desk.screen.say(f"{goes_on[0].upper()}{goes_on[1:]}", "cyan")
+    return Exit.FINISHED

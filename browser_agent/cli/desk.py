@@ -1,0 +1,139 @@
+"""What every command begins with: its store, its run, and mistakes told in one clear sentence."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ParamSpec, TypeVar
+
+import typer
+
+from browser_agent import settings_sources as settings
+from browser_agent.cli.exit_codes import INTERRUPTED, Exit
+from browser_agent.cli.question_text import store_option
+from browser_agent.cli.screen import Screen
+from browser_agent.errors import Misuse, UnknownName
+from browser_agent.reporting.log import start_log
+from browser_agent.secrets.scrubber import Scrubber
+from browser_agent.store import Store
+from browser_agent.store.records import RunRow
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+StorePath = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="FILE|postgresql://...",
+        help=f"The store. Default: {settings.STORE_VARIABLE}, {settings.FILE_NAME}, else your data folder.",
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="SETTING=VALUE", help="Any setting, for this command; `browser-agent config` lists them."
+    ),
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", metavar="", help="One JSON document on stdout; progress goes to stderr.")
+]
+RunId = Annotated[str, typer.Argument(metavar="RUN", help='The id of a run, in full, or "last".')]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What a command works with: an open store, a screen, and how a printed command names the store."""
+
+    store: Store
+    screen: Screen
+    settings: settings.Settings
+    more: str
+
+    def run(self, name: str) -> RunRow:
+        """The run of that id, or the newest one for "last". Raises UnknownName."""
+        if name != "last":
+            return self.store.leases.run(name)
+        runs = self.store.leases.runs()
+        if not runs:
+            raise UnknownName(f"There is no run in {self.store.where} yet.")
+        return runs[0]
+
+
+def resolved(given: list[str] | None = None, **flags: Any) -> settings.Resolved:
+    """The settings of this command.
+
+    Args:
+        given: what `--set` said.
+        flags: settings that have a flag of their own; None = it was not said. They win over `--set`.
+
+    Raises:
+        Misuse: see `settings.resolve`.
+    """
+    said = {name: value for name, value in flags.items() if value is not None}
+    return settings.resolve(said=named_values(given or [], "a setting") | said)
+
+
+def open_desk(store: str | None, as_json: bool, *, new: bool = False, using: settings.Settings | None = None) -> Desk:
+    """Open the store that is meant, and begin to log if that is wanted.
+
+    Args:
+        store: what `--store` said.
+        as_json: whether a program reads along.
+        new: whether the store may be made if it is not there.
+        using: the settings of this command; those of file and environment by default.
+
+    Raises:
+        Misuse: there is no such store, it cannot be used, or the settings cannot.
+    """
+    found = using or settings.load()
+    where = settings.store_meant(store, found)
+    if not new and isinstance(where, Path) and not where.exists():
+        raise UnknownName(f"There is no store at {where} yet; `browser-agent run` makes one.")
+    more = store_option(where, settings.store_meant(None, settings.load()))
+    start_log(found.log_level, found.log_file, as_json=found.log_format == "json")
+    return Desk(Store(where, host=found.host, evidence=found.evidence), Screen(as_json), found, more)
+
+
+def told(command: Callable[P, Exit]) -> Callable[P, None]:
+    """End the command with its exit code; a mistake of the caller becomes one sentence, without a traceback."""
+
+    @functools.wraps(command)
+    def _told(*args: P.args, **kwargs: P.kwargs) -> None:
+        screen = Screen(bool(kwargs.get("as_json")))
+        try:
+            from browser_agent.browser.chromium import ChromiumDidNotStart, ChromiumNotFound
+
+            code = command(*args, **kwargs)
+        except KeyboardInterrupt:  # before a keeper was there to take it, or after it was gone
+            raise typer.Exit(INTERRUPTED) from None
+        except (Misuse, ChromiumNotFound, ChromiumDidNotStart) as error:
+            _tell(screen, error)
+            code = Exit.MISUSE
+        raise typer.Exit(int(code))
+
+    del _told.__annotations__["return"]
+    return _told
+
+
+def _tell(screen: Screen, error: Exception) -> None:
+    words = Scrubber().text(str(error))
+    if screen.as_json:
+        screen.document({"error": words, "kind": type(error).__name__})
+    else:
+        screen.complain(words)
+
+
+def named_values(pairs: list[str], what: str) -> dict[str, Any]:
+    """Read `name=value` pairs. Raises Misuse for one that isn't, or a name given twice."""
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise Misuse(f"{pair!r} is not {what}: write name=value.")
+        if name in found:
+            raise Misuse(f"{name} is given twice: {found[name]!r} and {value!r}.")
+        found[name] = value
+    return found

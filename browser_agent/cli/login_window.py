@@ -1,0 +1,152 @@
+"""A window in which a person signs in at a site, second factor and all; what it leaves in the browser is kept sealed.
+
+The browser is a Chromium of its own, ended when this is over. Nothing is typed or clicked here: the person does it.
+What may never happen: a state is kept without a key, or in the clear; one that is known not to be signed in is kept.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from time import monotonic, sleep
+from typing import Any, cast
+
+from playwright.sync_api import BrowserContext, Error, Page, StorageState, sync_playwright
+
+from browser_agent.browser.chromium import Chromium
+from browser_agent.browser.deadline import DeadlinePassed, within
+from browser_agent.browser.page_state import give_session_storage, read_page_state
+from browser_agent.clock import new_id
+from browser_agent.errors import Misuse
+from browser_agent.options import Options
+from browser_agent.run.session import merged, origin_of
+from browser_agent.store import Store
+from observers import Site
+from observers.session import SESSION_STORAGE, storage_state, without_undeclared
+from observers.view import open_view
+
+GLANCE_SECONDS = 0.5
+READ_SECONDS = 3.0
+
+
+@dataclass
+class _Window:
+    """The window while the person works in it, and the last that was read of it."""
+
+    chromium: Chromium
+    context: BrowserContext
+    site: Site
+    state: dict[str, Any] = field(default_factory=dict)
+    signed_in: bool = False
+
+    def read(self) -> bool:
+        """Read the session as it stands; False if the window is closed."""
+        pages = [page for page in self.context.pages if not page.is_closed()]
+        if not pages or not self.chromium.alive():
+            return False
+        declared = [origin_of(self.site.url)] if self.site.indexed_db else []
+        try:
+            read = within(READ_SECONDS, lambda: self.context.storage_state(indexed_db=bool(declared)))
+        except (Error, DeadlinePassed):  # a page in the middle of something; the last state stands
+            return self.chromium.alive()
+        in_tab = {**self.state.get(SESSION_STORAGE, {}), **self._in_tabs(pages)}
+        self.state = {**without_undeclared(dict(read), declared), SESSION_STORAGE: in_tab}
+        self.signed_in = bool(self.site.mark) and any(self._shows_mark(page) for page in pages)
+        return True
+
+    def _in_tabs(self, pages: list[Page]) -> dict[str, Mapping[str, str]]:
+        found = [read_page_state(page) for page in pages if self.site.holds(page.url)]
+        return {state.origin: state.session_storage for state in found if state is not None}
+
+    def _shows_mark(self, page: Page) -> bool:
+        browser = self.context.browser
+        if browser is None or not self.site.holds(page.url):
+            return False
+        with open_view(browser, page, state=cast(StorageState, {}), glance=READ_SECONDS) as view:
+            reading = view.current
+        return reading is not None and reading.has(self.site.mark)
+
+
+def log_in(
+    store: Store,
+    site: Site,
+    options: Options,
+    *,
+    headless: bool,
+    entered: Callable[[], bool],
+    say: Callable[[str], None],
+) -> None:
+    """Let a person sign in, and keep what it leaves, sealed, for every later run of the site and account.
+
+    It is over when the sign of being signed in (`signed_in` of the site) shows, when Enter is pressed, or when the
+    window is closed.
+
+    Args:
+        store: where it is kept.
+        site: the site, bound to address and account.
+        options: which Chromium is started, and how it appears to sites.
+        headless: without a window; the person attaches to the address that is said.
+        entered: whether Enter was pressed since it was asked last.
+        say: tells the person what to do.
+
+    Raises:
+        Misuse: there is no key, the site can't be reached, or the person didn't sign in; nothing was kept.
+        ChromiumNotFound, ChromiumDidNotStart: see `Chromium.start`.
+    """
+    store.logins.check_key()
+    kept = store.logins.find(site.name, site.account)
+    profile = store.profiles / new_id("login", 4)
+    chromium = Chromium.start(
+        profile,
+        headless=headless,
+        extra=options.chromium,
+        appearance=options.appearance,
+        executable=options.executable,
+    )
+    try:
+        with sync_playwright() as playwright:
+            context = playwright.chromium.connect_over_cdp(chromium.endpoint).contexts[0]
+            window = _Window(chromium, context, site)
+            _open(context, site, kept.state if kept is not None else {})
+            say(_words(window, headless))
+            _wait(window, entered)
+    finally:
+        chromium.end()
+        shutil.rmtree(profile, ignore_errors=True)
+    if site.mark and not window.signed_in:
+        raise Misuse(f"The sign of being signed in at {site.name} ({site.mark!r}) did not show. Nothing was kept.")
+    if not merged([window.state]):
+        raise Misuse(f"The window of {site.name} was closed before anything could be read. Nothing was kept.")
+    store.logins.keep(site.name, site.account, window.state)
+
+
+def _open(context: BrowserContext, site: Site, state: Mapping[str, Any]) -> None:
+    """The site's first page, with what an earlier login has left: a device that is known may not be asked again."""
+    page = context.pages[0]
+    if state:
+        context.set_storage_state(cast(StorageState, storage_state(state)))
+        give_session_storage(page, state.get(SESSION_STORAGE, {}))
+    try:
+        page.goto(site.url)
+    except Error as error:
+        said = str(error).splitlines()[0]
+        raise Misuse(f"The site {site.name} can't be opened at {site.url}: {said}. Nothing was kept.") from error
+
+
+def _wait(window: _Window, entered: Callable[[], bool]) -> None:
+    while window.read() and not window.signed_in and not entered():
+        until = monotonic() + GLANCE_SECONDS
+        try:
+            window.context.pages[0].wait_for_timeout(GLANCE_SECONDS * 1000)
+        except (Error, IndexError):
+            sleep(max(0.0, until - monotonic()))
+    if window.chromium.alive():
+        window.read()  # what came with the last page
+
+
+def _words(window: _Window, headless: bool) -> str:
+    site = window.site
+    where = f"in the browser at {window.chromium.endpoint}" if headless else "in the window"
+    ends = "It is done by itself when you are signed in" if site.mark else "Press Enter here when you are signed in"
+    return f"Sign in at {site.name} as {site.account} {where}. {ends}; to give up: Ctrl-C."

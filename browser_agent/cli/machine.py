@@ -1,0 +1,92 @@
+"""`doctor` and `demo`: is this machine able to, and what does it look like."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from browser_agent import settings_sources as settings
+from browser_agent.cli.desk import AsJson, StorePath
+from browser_agent.cli.exit_codes import Exit
+from browser_agent.cli.run import Headed
+from browser_agent.cli.screen import Screen
+from browser_agent.errors import Misuse
+from browser_agent.secrets.seal import key_in_use, new_key
+
+FAULTS = (
+    *("killed_after_commit", "never_committed", "killed_before_release"),
+    *("answer_lost", "chromium_killed", "question"),
+)
+"""The names of the demo's interruptions, which are told before the demo is read in: that is slow."""
+
+
+def doctor(
+    install: Annotated[
+        bool, typer.Option("--install", metavar="", help="First get a Chromium, if none starts.")
+    ] = False,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Look whether this machine can run browser tasks, and say what to do if not. Installs only with --install.
+
+    Example:  browser-agent doctor
+    """
+    from browser_agent.cli.doctor import as_json as json_of
+    from browser_agent.cli.doctor import as_lines, examine, install_chromium
+
+    using = settings.load()
+    where = settings.store_meant(store, using)
+    if install:
+        install_chromium()
+    checks = examine(where.parent if isinstance(where, Path) else where, using)
+    typer.echo(json_of(checks) if as_json else as_lines(checks))
+    return Exit.FINISHED if all(check.well for check in checks) else Exit.RAISED
+
+
+def key(
+    new: Annotated[bool, typer.Option("--new", metavar="", help="Make one, if there is none yet.")] = False,
+    keyring: Annotated[
+        bool, typer.Option("--keyring", metavar="", help="With --new: keep it in the system's keyring, not in a file.")
+    ] = False,
+    as_json: AsJson = False,
+) -> Exit:
+    """Say whether sessions are kept sealed, and by which key; with --new MAKE a key, never in the place of another.
+
+    Sealed with the run, a session can be looked under again after the keeper has died.
+
+    Example:  browser-agent key --new
+    """
+    if new:
+        new_key(in_keyring=keyring)
+    screen, found = Screen(as_json), key_in_use()
+    if found is None:
+        screen.say("No key: sessions are kept in memory only, and end with their keeper.")
+        screen.say("To have one: browser-agent key --new", "cyan")
+    else:
+        screen.say(f"Sessions are kept sealed, with the key of {found}.")
+    screen.document({"sealed": found is not None, "key": found})
+    return Exit.FINISHED
+
+
+def demo(
+    fault: Annotated[
+        str | None, typer.Option("--fault", metavar="NAME", help=f"The interruption to show: {', '.join(FAULTS)}.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Where to write the run's report.")] = None,
+    headed: Headed = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Start fixture sites on this machine, interrupt a run of invoices and emails, and go on with it before your eyes.
+
+    Changes only the fixture sites, which end with the demo.
+
+    Example:  browser-agent demo --fault killed-after-commit --report run.html
+    """
+    try:
+        shown = import_module("browser_agent.cli.demo")
+    except ModuleNotFoundError as error:
+        raise Misuse(f"This installation has no demo ({error}).") from error
+    return Exit(shown.main(fault=fault, report=report, headed=bool(headed), as_json=as_json))

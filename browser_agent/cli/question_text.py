@@ -1,0 +1,126 @@
+"""A question as it is put before a person: what is not known and why, what was seen, and what can be done without risk.
+
+Never says more than the inbox holds. The two words that this project does not use of an outcome stand nowhere here.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from browser_agent.cli import plain_text as plain
+from browser_agent.cli.plain_text import one_line
+from browser_agent.cli.screen import Screen
+from browser_agent.options import OPEN_TASK
+from browser_agent.reporting.words import commands, needs
+from browser_agent.states import QuestionKind, RunState
+from browser_agent.store.address import shown
+from browser_agent.store.records import QuestionRow, RunRow
+
+
+def put(screen: Screen, question: QuestionRow, more: str = "") -> None:
+    """Print a question in full.
+
+    Args:
+        screen: where to.
+        question: the open question.
+        more: options that the answer command needs as well, such as `--store PATH`.
+    """
+    data = plain.row(question, *plain.QUESTION)
+    screen.say()
+    screen.say(f"Question {question.id}  ({question.kind.replace('_', ' ')}, run {question.run_id})", "bold yellow")
+    screen.say(f"  {question.words}", "bold")
+    if question.kind is QuestionKind.APPROVAL:
+        _listed(screen, "Exactly these would be made", _calls(data), numbered=True)
+    else:
+        _listed(screen, "Why you are asked", data["reasons"])
+    _listed(screen, "What was seen", [line for seen in data["evidence"] for line in _evidence(seen)])
+    if question.kind is not QuestionKind.APPROVAL:
+        screen.say(f"  Last confirmed: {question.last_confirmed or 'nothing in this run so far'}")
+    if question.kind is QuestionKind.OUTCOME:
+        screen.say(f"  Earliest safe time to say that it is not there: {_when(question.earliest_safe)}")
+    if names := needs(question):
+        screen.say(f"  If it happened, the run needs to know its: {', '.join(names)}")
+    if question.safe_step:
+        screen.say(f"  Safe next step: {question.safe_step}")
+    screen.say("  To answer:")
+    for command in commands(question, more):
+        screen.say(f"    {command}", "cyan")
+
+
+def document(question: QuestionRow, more: str = "") -> dict[str, Any]:
+    """The question for a program."""
+    return {**plain.row(question, *plain.QUESTION), "commands": commands(question, more)}
+
+
+def keeper_is_dead(run: RunRow, more: str = "") -> str:
+    """What there is to do about a run that says it is running while nothing keeps it."""
+    if run.task_file == OPEN_TASK:
+        return "its process is dead; open it there again, with its key, and it goes on: it begins by looking"
+    if run.queued:
+        return "its keeper is dead; the next `browser-agent worker` goes on: it begins by looking"
+    command = f"browser-agent resume {run.id} {more}".strip()
+    return f"its keeper is dead; `{command}` goes on: it begins by looking"
+
+
+def is_answered(run: RunRow, asked: Collection[str]) -> bool:
+    """Whether a run waits though no question of it is open any more.
+
+    Args:
+        run: the run.
+        asked: the runs that have an open question.
+    """
+    return run.state is RunState.WAITING and run.id not in asked
+
+
+def goes_on(run: RunRow, more: str = "", *, worker_lives: bool) -> str:
+    """What goes on with a run that no question holds any more."""
+    if run.task_file == OPEN_TASK:
+        return "open it there again, with its key, and it goes on"
+    if run.queued and worker_lives:
+        return "a worker goes on with the run"
+    if run.queued:
+        return f"the run waits for a worker: browser-agent worker {more}".strip()
+    return f"the run goes on with: browser-agent resume {run.id} {more}".strip()
+
+
+def store_option(where: Path | str, default: Path | str) -> str:
+    """What a printed command needs so that it finds the same store; never a password: libpq has places for it."""
+    return "" if where == default else f"--store {shlex.quote(shown(where))}"
+
+
+def _calls(data: Mapping[str, Any]) -> list[str]:
+    """The calls with all their arguments, never shortened: a person answers for them."""
+    return [_call(call) for call in data["details"]["calls"]]
+
+
+def _call(call: Mapping[str, str]) -> str:
+    """The call as it is written in the task; where that would be shortened, its stored arguments."""
+    name = call["step"].partition("@")[0]
+    return call["words"] if not call["words"].endswith("...)") else f"{name} {call['arguments']}"
+
+
+def _listed(screen: Screen, title: str, lines: list[str], *, numbered: bool = False) -> None:
+    if lines:
+        screen.say(f"  {title}:")
+    for number, line in enumerate(lines, 1):
+        screen.say(f"    {f'{number}.' if numbered else '-'} {line}")
+
+
+def _evidence(seen: Mapping[str, Any]) -> Iterator[str]:
+    place = f" ({seen['address']})" if seen.get("address") else ""
+    text = f": {one_line(seen['text'], 400)}" if seen.get("text") else ""
+    picture = " [picture: see `browser-agent report`]" if seen.get("blob") else ""
+    yield f"{one_line(seen.get('words', ''))}{place}{text}{picture}"
+    for row in seen.get("rows") or ():
+        yield "  " + " | ".join(f"{name}: {one_line(value, 60)}" for name, value in row.items())
+
+
+def _when(moment: datetime | None) -> str:
+    if moment is None:
+        return "none is known, since it is not declared how late the site may still carry a request out"
+    left = (moment - datetime.now(UTC)).total_seconds()
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC ({f'in {left:.0f} s' if left > 0 else 'it has passed'})"

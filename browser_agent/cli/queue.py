@@ -1,0 +1,220 @@
+"""`submit`, `worker`, `watch` and `workers`: runs for whichever worker process takes them, and those processes."""
+
+from __future__ import annotations
+
+import re
+import signal
+import threading
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from browser_agent.cli import plain_text as plain
+from browser_agent.cli.desk import AsJson, Desk, Set, StorePath, named_values, open_desk, resolved
+from browser_agent.cli.exit_codes import Exit
+from browser_agent.cli.plain_text import one_line
+from browser_agent.cli.run import Account, Arguments, File, Key, LogFile, LogLevel, SiteUrl, bind
+from browser_agent.errors import Misuse
+from browser_agent.keeper.launch import ForWorkers
+from browser_agent.keeper.launch import submit as write_down
+from browser_agent.options import Event
+from browser_agent.ownership.liveness import Liveness, age, held_idly, liveness
+from browser_agent.script.tasks import load_task, parse_arguments
+from browser_agent.states import RunState
+from browser_agent.store.records import AttemptRow
+from browser_agent.store.worker_registry import Keeping
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_FROM_NOW = re.compile(r"\+(\d+)([smhd])")
+
+
+def submit(
+    file: File,
+    arguments: Arguments = None,
+    *,
+    site: SiteUrl = None,
+    account: Account = None,
+    key: Key = None,
+    not_before: Annotated[
+        str | None,
+        typer.Option(
+            "--not-before",
+            metavar="TIME",
+            help="No worker takes it earlier: +90s, +15m, +2h, +1d, or a time such as 2026-12-01T06:00 (of this "
+            "machine's zone, if it names none).",
+        ),
+    ] = None,
+    attempts: Annotated[
+        int | None,
+        typer.Option("--attempts", min=1, help="So many attempts in a row may die before a person is asked."),
+    ] = None,
+    given: Set = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Write a run down for a worker process (`browser-agent worker`), and return at once. Nothing is made here.
+
+    With a key, the same work is written down once, however often it is submitted.
+
+    Example:  browser-agent submit invoices.py day=2026-11-30 --key invoices-2026-11-30
+    """
+    using, when = resolved(given).settings, time_of(not_before)
+    found = load_task(file)
+    values = parse_arguments(found, named_values(arguments or [], "an argument of the task"))  # before a store is made
+    desk = open_desk(store, as_json, new=True, using=using)
+    bind(found, named_values(site or [], "a site"), named_values(account or [], "an account"), desk.settings)
+    row = write_down(desk.store, found, values, key, ForWorkers(when, attempts))
+    if row.queued and row.state is RunState.NEW:
+        due = f", not before {row.not_before:%Y-%m-%d %H:%M:%S} UTC" if row.not_before else ""
+        desk.screen.say(f"Run {row.id}: {row.task_name} waits for a worker in {desk.store.where}{due}.")
+    else:
+        desk.screen.say(f"Run {row.id} has that key already: it is {row.state.replace('_', ' ')}. Nothing was changed.")
+    desk.screen.document(plain.row(row, *plain.RUN))
+    return Exit.FINISHED
+
+
+def time_of(said: str | None) -> datetime | timedelta | None:
+    """A time, or a time from now, as it is written on a command line. Raises Misuse."""
+    if said is None:
+        return None
+    if found := _FROM_NOW.fullmatch(said.strip()):
+        return timedelta(seconds=int(found[1]) * _UNITS[found[2]])
+    try:
+        return datetime.fromisoformat(said).astimezone(UTC)
+    except ValueError as error:
+        raise Misuse(f"{said!r} is no time: write 2026-12-01T06:00, or +15m. Nothing was written.") from error
+
+
+def worker(
+    *,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", metavar="N", min=1, help="So many runs at once, each with its own browser.")
+    ] = 1,
+    memory_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--memory-limit", metavar="MB", help="More than that for one run and its browser: both are ended."
+        ),
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", metavar="", help="Take one run, and end with it.")] = False,
+    until_idle: Annotated[
+        bool, typer.Option("--until-idle", metavar="", help="End when there is nothing to take any more.")
+    ] = False,
+    log_level: LogLevel = None,
+    log_file: LogFile = None,
+    given: Set = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Take submitted runs, one after the other, and MAKE their changes, until it is asked to stop.
+
+    Interrupted runs come first, then those whose question was answered, then new ones by age. Ctrl-C or SIGTERM: it
+    takes nothing more, finishes the gestures in hand and gives its runs back; once more: it ends at once, and what is
+    in doubt is looked at by the next.
+
+    Example:  browser-agent worker --concurrency 4 --memory-limit 2000
+    """
+    from browser_agent.keeper.queue_worker import Duty, serve  # Playwright is slow to import
+
+    using = resolved(given, memory=memory_limit, log_level=log_level, log_file=log_file).settings
+    desk = open_desk(store, as_json, new=True, using=using)
+    duty = Duty(concurrency, 1 if once else None, until_idle or once)
+    desk.screen.progress(f"A worker of {concurrency} waits for runs in {desk.store.where}")
+    taken = serve(desk.store, duty, using.options(), _teller(desk))
+    desk.screen.say(f"Ended; {taken} {'run was' if taken == 1 else 'runs were'} taken.")
+    held = held_idly(desk.store) if until_idle else []
+    for each in held:
+        desk.screen.say(str(each), "yellow")
+    desk.screen.document({"taken": taken, "held": [asdict(each) for each in held]})
+    return Exit.FINISHED
+
+
+def watch(
+    once: Annotated[bool, typer.Option("--once", metavar="", help="Look once, and end.")] = False,
+    given: Set = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Look after this machine's keepers: end what a dead one has left, attest its death, tell of runs that stand still.
+
+    Makes no change at any site and needs no browser. Each worker process does this too.
+
+    Example:  browser-agent watch
+    """
+    from browser_agent.ownership.watchdog import Watch
+
+    desk = open_desk(store, as_json, new=True, using=resolved(given).settings)
+    watching = Watch(desk.store, desk.settings.options(), _teller(desk))
+    if once:
+        watching.glance(leave_seconds=0.0)
+        return Exit.FINISHED
+    over = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: over.set())
+    with watching.going():
+        while not over.wait(0.5):
+            pass
+    return Exit.FINISHED
+
+
+def workers(store: StorePath = None, as_json: AsJson = False) -> Exit:
+    """List the worker processes, living or dead since not long ago, and what each of them keeps. Changes nothing.
+
+    Example:  browser-agent workers
+    """
+    desk = open_desk(store, as_json)
+    now, found = desk.store.keepers.recent()
+    states = {each.row.id: liveness(desk.store, each.row, now) for each in found}
+    table = Table("worker", "host", "pid", "since (UTC)", "runs", box=None, header_style="bold", pad_edge=False)
+    for each in found:
+        row, state = each.row, _state(each, states[each.row.id], now)
+        pid, since = str(plain.loaded(row.process)["pid"]), f"{row.began:%m-%d %H:%M:%S}"
+        table.add_row(state, one_line(row.host), pid, since, f"{len(each.attempts)} of {row.concurrency}")
+    if found:
+        desk.screen.table(table)
+    else:
+        desk.screen.say("No worker process has been there in the last hour: browser-agent worker")
+    for each in found:
+        for attempt in each.attempts:
+            desk.screen.say(_kept(each, attempt, now))
+    desk.screen.document([_document(each, states[each.row.id], now) for each in found])
+    return Exit.FINISHED
+
+
+def _state(of: Keeping, state: Liveness, now: datetime) -> str:
+    """How it is with a worker process, for people: how long nothing was heard of it, where that is why."""
+    return f"silent for {age(of.row.beaten, now):.0f} s" if state is Liveness.SILENT else str(state)
+
+
+def _kept(by: Keeping, attempt: AttemptRow, now: datetime) -> str:
+    mark = f"; {one_line(attempt.progress)} ({age(attempt.progressed, now):.0f} s ago)" if attempt.progress else ""
+    pid, beaten = plain.loaded(by.row.process)["pid"], age(attempt.beaten, now)
+    return f"  {pid} keeps {attempt.run_id}, attempt {attempt.number}: heartbeat {beaten:.0f} s ago{mark}"
+
+
+def _document(of: Keeping, state: Liveness, now: datetime) -> dict[str, Any]:
+    kept = [
+        {
+            "run": attempt.run_id,
+            "attempt": attempt.number,
+            "heartbeat_seconds": age(attempt.beaten, now),
+            "progress": attempt.progress,
+            "progress_seconds": age(attempt.progressed, now) if attempt.progressed else None,
+        }
+        for attempt in of.attempts
+    ]
+    return {**plain.row(of.row, "process"), "state": str(state), "keeps": kept}
+
+
+def _teller(desk: Desk) -> Any:
+    """Live lines of many runs, from many threads, each with its run."""
+    lock = threading.Lock()
+
+    def tell(event: Event) -> None:
+        with lock:
+            desk.screen.progress(f"{event.run or '-'}  {event.kind.replace('_', ' ')}: {one_line(event.words)}")
+
+    return tell

@@ -1,0 +1,38 @@
+"""`reverse`: take back what a run has made, by a new run that asks first."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from browser_agent.cli.desk import AsJson, RunId, Set, StorePath, open_desk, resolved
+from browser_agent.cli.exit_codes import Exit
+from browser_agent.cli.run import Headed, display, go_on
+
+
+def reverse(
+    name: RunId,
+    what: Annotated[
+        str | None,
+        typer.Argument(metavar="STEP", help="The step's name or id, from `show`; not needed if there is only one."),
+    ] = None,
+    *,
+    headed: Headed = None,
+    given: Set = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Take back what a step of a run has MADE, by the step that its task names for it: a new run, which asks first.
+
+    Nothing is made before a person has approved exactly this. Asked for twice, it is the same run.
+
+    Example:  browser-agent reverse last post_invoice
+    """
+    from browser_agent.run.reversal import submit_reversal  # it reads tasks, and Playwright is slow to import
+
+    using = resolved(given, headed=headed).settings
+    options = display(using)
+    desk = open_desk(store, as_json, using=using)
+    row = submit_reversal(desk.store, desk.run(name), what)
+    return go_on(desk, row, options)

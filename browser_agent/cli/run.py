@@ -1,0 +1,278 @@
+"""`run` and `resume`: the commands that change something at the sites of a task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from browser_agent.cli import plain_text as plain
+from browser_agent.cli import question_text as asking
+from browser_agent.cli.desk import AsJson, Desk, RunId, Set, StorePath, named_values, open_desk, resolved
+from browser_agent.cli.exit_codes import Exit, exit_of
+from browser_agent.errors import InOtherHands, Misuse
+from browser_agent.keeper.launch import submit
+from browser_agent.options import OPEN_TASK, Ended, KillAt, Options
+from browser_agent.ownership.takeover import give_to_queue
+from browser_agent.ownership.terminal import check_attended, own_user
+from browser_agent.script.tasks import Task, load_task, parse_arguments
+from browser_agent.settings_sources import Settings
+from browser_agent.states import Point, RunState, Victim
+from browser_agent.store.leases import refuse_ended
+from browser_agent.store.records import QuestionRow, RunRow
+
+Headed = Annotated[bool | None, typer.Option("--headed", metavar="", help="Show the browser.")]
+SlowMo = Annotated[
+    float | None, typer.Option("--slow-mo", metavar="MS", min=0, help="Wait that long before every page call.")
+]
+Pause = Annotated[
+    bool,
+    typer.Option(
+        "--pause-before-gesture", metavar="", help="Before each gesture: Enter makes it, Ctrl-C stops the run."
+    ),
+]
+KeepLooking = Annotated[
+    float | None,
+    typer.Option(
+        "--keep-looking",
+        metavar="SECONDS",
+        min=0,
+        help="How long an open question looks again by itself (60). What a gesture and its site declare (settle, "
+        "late_commit) is waited for before that, in any case.",
+    ),
+]
+Netlog = Annotated[
+    bool | None,
+    typer.Option(
+        "--netlog/--no-netlog",
+        metavar="",
+        help="Read Chromium's network log and note each write that it sends again by itself, which no guard prevents "
+        "in all cases. The log stays in memory; only restarts are kept, without their query.",
+    ),
+]
+LogLevel = Annotated[
+    str | None,
+    typer.Option("--log-level", metavar="LEVEL", help="Log what is at least debug, info, warning or error."),
+]
+LogFile = Annotated[
+    Path | None,
+    typer.Option("--log-file", help="Where log lines go; standard error by default. `--set log_format=json` for JSON."),
+]
+File = Annotated[str, typer.Argument(metavar="FILE[:TASK]", help="The task's file, and its name if there are several.")]
+Arguments = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="name=value ...", help="The task's arguments; a secret by its source: env:NAME, @FILE or prompt."
+    ),
+]
+SiteUrl = Annotated[list[str] | None, typer.Option("--site", metavar="NAME=URL", help="Where a site is.")]
+Account = Annotated[list[str] | None, typer.Option("--account", metavar="NAME=WHO", help="Who we are there.")]
+Key = Annotated[
+    str | None,
+    typer.Option("--key", help="Your own name for this work: the same key is the same run, never a new one."),
+]
+KillAtText = Annotated[
+    str | None,
+    typer.Option(
+        "--kill-at",
+        metavar="POINT[:N][@VICTIM]",
+        help="End the worker with SIGKILL at that point of the run's Nth gesture, to see that your task survives. "
+        f"Points: {', '.join(Point)}. Other victims: {', '.join(Victim)}.",
+    ),
+]
+
+
+def run(
+    file: File,
+    arguments: Arguments = None,
+    *,
+    site: SiteUrl = None,
+    account: Account = None,
+    headed: Headed = None,
+    slow_mo: SlowMo = None,
+    pause_before_gesture: Pause = False,
+    keep_looking: KeepLooking = None,
+    netlog: Netlog = None,
+    kill_at: KillAtText = None,
+    log_level: LogLevel = None,
+    log_file: LogFile = None,
+    given: Set = None,
+    key: Key = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Start a run of a task: it MAKES the task's changes at its sites.
+
+    Every change is written down before it is made. After an interruption the run looks what its last gesture did,
+    and stops for a person where nothing can prove it.
+
+    Example:  browser-agent run invoices.py day=2026-11-30 --site books=http://127.0.0.1:8001 --headed
+    """
+    flags = {"headed": headed, "slow_mo": slow_mo, "keep_looking": keep_looking, "netlog": netlog}
+    using = resolved(given, **flags, log_level=log_level, log_file=log_file).settings
+    options = display(using, pause_before_gesture, kill_at)
+    found = load_task(file)
+    values = parse_arguments(found, named_values(arguments or [], "an argument of the task"))  # before a store is made
+    desk = open_desk(store, as_json, new=True, using=using)
+    bind(found, named_values(site or [], "a site"), named_values(account or [], "an account"), desk.settings)
+    return go_on(desk, submit(desk.store, found, values, key), options)
+
+
+def resume(
+    name: RunId,
+    *,
+    headed: Headed = None,
+    slow_mo: SlowMo = None,
+    pause_before_gesture: Pause = False,
+    keep_looking: KeepLooking = None,
+    netlog: Netlog = None,
+    kill_at: KillAtText = None,
+    queue: Annotated[
+        bool, typer.Option("--queue", metavar="", help="Not here: a worker (`browser-agent worker`) goes on with it.")
+    ] = False,
+    log_level: LogLevel = None,
+    log_file: LogFile = None,
+    given: Set = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Go on with a run: it first LOOKS what its last gesture did, then makes the changes that are left.
+
+    Finished steps aren't made again. Sites, accounts and arguments are those that the run was started with.
+
+    Example:  browser-agent resume last
+    """
+    flags = {"headed": headed, "slow_mo": slow_mo, "keep_looking": keep_looking, "netlog": netlog}
+    using = resolved(given, **flags, log_level=log_level, log_file=log_file).settings
+    options = display(using, pause_before_gesture, kill_at)
+    desk = open_desk(store, as_json, using=using)
+    return _queue(desk, desk.run(name)) if queue else go_on(desk, desk.run(name), options)
+
+
+def _queue(desk: Desk, row: RunRow) -> Exit:
+    """Leave the run to a worker. Raises Misuse for an open run: no worker knows its code."""
+    if row.task_file == OPEN_TASK:
+        raise Misuse(f"Run {row.id} was opened by other code: open it there again, with its key, and it goes on.")
+    give_to_queue(desk.store, row.id, own_user())
+    desk.screen.say(f"Run {row.id}: {row.task_name} waits for a worker, which begins by looking.")
+    desk.screen.document(plain.row(desk.store.leases.run(row.id), *plain.RUN))
+    return Exit.FINISHED
+
+
+def display(using: Settings, pause: bool = False, kill_at: str | None = None) -> Options:
+    """How the run is kept. Raises Misuse for a point that is none, and if nobody can attend it like that."""
+    options = using.options(pause_before_gesture=pause, kill_at=KillAt.parse(kill_at) if kill_at else None)
+    check_attended(options)
+    return options
+
+
+def bind(task: Task[..., Any], urls: dict[str, str], accounts: dict[str, str], known: Settings) -> None:
+    """Bind the task's sites to where they are now; what was said here wins over the settings.
+
+    Raises:
+        Misuse: the task has no such site, or an address cannot be one.
+    """
+    for name in sorted((urls.keys() | accounts.keys()) - task.sites.keys()):
+        raise Misuse(f"{task} has no site {name!r}; it has: {', '.join(task.sites) or 'none'}.")
+    for name, site in task.sites.items():
+        held = known.sites.get(name)
+        url = urls.get(name, held.url if held else None)
+        account = accounts.get(name, held.account if held else None)
+        try:
+            site.bind(url, account)
+        except ValueError as error:
+            raise Misuse(f"{error}.") from error
+
+
+def go_on(desk: Desk, row: RunRow, options: Options) -> Exit:
+    """Keep the run until it ends or waits, and say where it stands; a finished one is only told.
+
+    Raises:
+        NotAllowed: it was abandoned.
+    """
+    if row.state is RunState.FINISHED:
+        desk.screen.say(f"Run {row.id} has ended already; nothing was done.")
+        ended = Ended(row.id, row.state, row.ended_by or "", row.result, (), row.attempt)
+    else:
+        refuse_ended(row)
+        desk.screen.say(f"Run {row.id}: {row.task_name}", "bold")
+        ended = kept(desk, row.id, options)
+    desk.screen.document(document(desk, ended))
+    close(desk, ended)
+    return exit_of(ended.state)
+
+
+def kept(desk: Desk, run: str, options: Options) -> Ended:
+    """Keep the run, with its live lines."""
+    from browser_agent.keeper.keeper import keep  # Playwright is slow to import
+
+    try:
+        return keep(desk.store, run, options, desk.screen.tell)
+    finally:
+        desk.screen.ended()
+
+
+def looked(desk: Desk, run: str) -> Ended | None:
+    """Look once more at what is in doubt; None if the run is in other hands, which look already."""
+    from browser_agent.keeper.keeper import look
+
+    try:
+        return look(desk.store, run, desk.settings.options(), desk.screen.tell)
+    except InOtherHands:
+        return None
+    finally:
+        desk.screen.ended()
+
+
+def document(desk: Desk, ended: Ended) -> dict[str, Any]:
+    """Where the run stands, for a program."""
+    questions = [asking.document(desk.store.inbox.question(question), desk.more) for question in ended.questions]
+    return {
+        "run": ended.run,
+        "state": str(ended.state),
+        "words": ended.words,
+        "result": plain.loaded(ended.result),
+        "attempts": ended.attempts,
+        "questions": questions,
+        "refused_calls": refused_calls(desk, desk.store.inbox.questions(ended.run)),
+        "exit": int(exit_of(ended.state)),
+        "next": _next(desk, ended),
+    }
+
+
+def close(desk: Desk, ended: Ended) -> None:
+    """Where the run stands, for people: the state, its questions in full, and the command that goes on."""
+    styles = {RunState.FINISHED: "bold green", RunState.RAISED: "bold red", RunState.NEEDS_ATTENTION: "bold red"}
+    desk.screen.say(
+        f"\n{ended.state.replace('_', ' ').capitalize()}: {ended.words}", styles.get(ended.state, "bold yellow")
+    )
+    if ended.result is not None and ended.result != "null":
+        desk.screen.say(f"Result: {ended.result}")
+    say_refused(desk, refused_calls(desk, desk.store.inbox.questions(ended.run)))
+    for question in ended.questions:
+        asking.put(desk.screen, desk.store.inbox.question(question), desk.more)
+    if (command := _next(desk, ended)) and not ended.questions:
+        desk.screen.say(f"To go on: {command}", "cyan")
+
+
+def say_refused(desk: Desk, calls: int) -> None:
+    """How many calls a person has refused in this run; nothing if none."""
+    if calls:
+        desk.screen.say(f"{calls} {'call was' if calls == 1 else 'calls were'} refused and NOT made.", "yellow")
+
+
+def refused_calls(desk: Desk, questions: Iterable[QuestionRow]) -> int:
+    """How many calls a person has refused in answer to these questions, by a no or by a yes to others."""
+    said = (call for question in questions for call in desk.store.approvals.of_question(question.id))
+    return sum(not call.approved for call in said)
+
+
+def _next(desk: Desk, ended: Ended) -> str | None:
+    """The command that goes on with a run; None if it has ended for good."""
+    if ended.state in (RunState.FINISHED, RunState.ABANDONED):
+        return None
+    if ended.state is RunState.RUNNING:
+        return f"browser-agent show {ended.run} {desk.more}".strip()
+    return f"browser-agent resume {ended.run} {desk.more}".strip()

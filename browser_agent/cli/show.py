@@ -1,0 +1,282 @@
+"""`runs`, `show`, `inbox`, `report` and `audit`: commands that only read the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from browser_agent.cli import plain_text as plain
+from browser_agent.cli import question_text as asking
+from browser_agent.cli.desk import AsJson, Desk, RunId, StorePath, open_desk
+from browser_agent.cli.exit_codes import Exit
+from browser_agent.cli.plain_text import loaded, one_line, values_in_words
+from browser_agent.errors import Misuse
+from browser_agent.ownership.liveness import worker_lives
+from browser_agent.ownership.takeover import keeper_lives
+from browser_agent.reporting.words import checkpoints_in_words, state_in_words
+from browser_agent.states import GestureState, QuestionState, RunState
+from browser_agent.store.checkpoints import PAGE
+from browser_agent.store.records import GestureRow, QuestionRow, RunRow, StepRow
+from browser_agent.wire import restarts_in_words
+from observers.session import SESSION_STORAGE
+
+MOST_RUNS = 20
+_COLUMNS = {"run": True, "task": False, "state": True, "attempts": True, "created (UTC)": True, "key": False}
+"""The columns of `runs`, and whether what stands in them may never be broken over two lines."""
+
+
+def runs(
+    every: Annotated[bool, typer.Option("--all", metavar="", help=f"Not only the {MOST_RUNS} newest.")] = False,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """List the newest runs; with --all or --json all of them. Changes nothing.
+
+    Example:  browser-agent runs
+    """
+    desk = open_desk(store, as_json)
+    rows = desk.store.leases.runs()
+    shown = rows if every or as_json else rows[:MOST_RUNS]
+    lives = {row.id: keeper_lives(desk.store, row) for row in shown}
+    asked = {question.run_id for question in desk.store.inbox.questions(open_only=True)}
+    answered = {row.id for row in shown if asking.is_answered(row, asked)}
+    desk.screen.table(_table(shown, lives, answered))
+    for row in (row for row in shown if row.state is RunState.NEW and row.not_before is not None):
+        desk.screen.say(f"{row.id}: no worker takes it before {row.not_before:%Y-%m-%d %H:%M:%S} UTC", "dim")
+    for row in (row for row in shown if lives[row.id] is False):
+        desk.screen.say(f"{row.id}: {asking.keeper_is_dead(row, desk.more)}", "yellow")
+    for row in (row for row in shown if row.id in answered):
+        desk.screen.say(f"{row.id}: answered; {_goes_on(desk, row)}", "cyan")
+    if len(shown) < len(rows):
+        desk.screen.say(f"{len(rows) - len(shown)} older ones: browser-agent runs --all {desk.more}".strip(), "dim")
+    desk.screen.document([{**plain.row(row, *plain.RUN), "keeper_alive": lives[row.id]} for row in shown])
+    return Exit.FINISHED
+
+
+def _goes_on(desk: Desk, run: RunRow) -> str:
+    return asking.goes_on(run, desk.more, worker_lives=worker_lives(desk.store))
+
+
+def _table(rows: list[RunRow], lives: dict[str, bool | None], answered: set[str]) -> Table:
+    """The runs on 80 columns; an id is never cut."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name, whole in _COLUMNS.items():
+        table.add_column(name, no_wrap=whole, overflow="fold")
+    for row in rows:
+        cells = (
+            row.id,
+            row.task_name,
+            "answered" if row.id in answered else _state(row, lives[row.id]),
+            str(row.attempt),
+            f"{row.created:%Y-%m-%d %H:%M}",
+            row.key or "",
+        )
+        table.add_row(*(one_line(cell) for cell in cells))
+    return table
+
+
+def _state(row: RunRow, alive: bool | None) -> str:
+    """Where a run stands, for people: what waits for a worker, and what nobody keeps any more."""
+    if alive is False:
+        return "interrupted"
+    return "queued" if row.queued and row.state is RunState.NEW else row.state.replace("_", " ")
+
+
+def show(
+    name: RunId,
+    checkpoint: Annotated[
+        bool, typer.Option("--checkpoint", metavar="", help="Open with the key how its last page stood.")
+    ] = False,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Show a run: its attempts, steps, gestures and what is known of each, and its open question. Changes nothing.
+
+    Example:  browser-agent show last
+    """
+    desk = open_desk(store, as_json)
+    run = desk.run(name)
+    steps, gestures = desk.store.journal.steps(run.id), desk.store.journal.gestures(run.id)
+    attempts, questions = desk.store.leases.attempts(run.id), desk.store.inbox.questions(run.id)
+    answered = asking.is_answered(run, [question.run_id for question in questions if question.ended_at is None])
+    state = "answered" if answered else run.state.replace("_", " ")
+    desk.screen.say(f"Run {run.id}: {run.task_name}  {state}", "bold")
+    desk.screen.say(f"  arguments {run.arguments}\n  sites {run.sites}")
+    if run.ended_by:
+        desk.screen.say(f"  {run.ended_by}")
+    if answered:
+        desk.screen.say(f"  answered; {_goes_on(desk, run)}", "cyan")
+    alive = keeper_lives(desk.store, run)
+    if alive is False:
+        desk.screen.say(f"  {asking.keeper_is_dead(run, desk.more)}", "bold yellow")
+    for attempt in attempts:
+        desk.screen.say(f"  attempt {attempt.number}  {attempt.began:%H:%M:%S}  {attempt.how or 'has not ended'}")
+    kept = desk.store.checkpoints
+    for line in checkpoints_in_words(kept.rows(run.id), unsealed=kept.unsealed(run.id)):
+        desk.screen.say(f"  {one_line(line)}")
+    page = _page(desk, run) if checkpoint else None
+    for step in steps:
+        made_here = [gesture for gesture in gestures if gesture.step_id == step.id]
+        at_it = run.attempt if run.state is RunState.RUNNING and alive is not False else 0
+        _show_step(desk, step, made_here, questions, at_it)
+    for question in (question for question in questions if question.ended_at is None):
+        asking.put(desk.screen, question, desk.more)
+    desk.screen.document(
+        {
+            "run": {**plain.row(run, *plain.RUN), "keeper_alive": alive},
+            "attempts": [plain.row(attempt, *plain.ATTEMPT) for attempt in attempts],
+            "steps": [
+                {
+                    **plain.row(step, *plain.STEP),
+                    "gestures": [plain.row(made, *plain.GESTURE) for made in gestures if made.step_id == step.id],
+                }
+                for step in steps
+            ],
+            "questions": [asking.document(question, desk.more) for question in questions],
+            **({"checkpoint": page} if checkpoint else {}),
+        }
+    )
+    return Exit.FINISHED
+
+
+def _page(desk: Desk, run: RunRow) -> dict[str, Any] | None:
+    """How the run's last page stood. What its session holds is for browsers alone."""
+    if not desk.store.checkpoints.sealed:
+        raise Misuse("There is no key here to open a checkpoint with: browser-agent key says more.")
+    found = desk.store.checkpoints.last(run.id, PAGE)
+    if found is None:
+        desk.screen.say("  No page is kept.")
+        return None
+    desk.screen.say(f"  The page stood like this: {one_line(found['title'])}  {one_line(found['address'])}", "bold")
+    desk.screen.say(f"    scrolled to {found['scroll'][0]}, {found['scroll'][1]}")
+    for field in found["fields"]:
+        value = "(withheld)" if field["withheld"] else one_line(field["value"])
+        desk.screen.say(f"    {one_line(field['name'] or field['kind'])}: {value}")
+    return {name: value for name, value in found.items() if name != SESSION_STORAGE}
+
+
+def inbox(store: StorePath = None, as_json: AsJson = False) -> Exit:
+    """List what waits for a person, oldest first, with evidence and the commands that answer it. Changes nothing.
+
+    Example:  browser-agent inbox
+    """
+    desk = open_desk(store, as_json)
+    questions = desk.store.inbox.questions(open_only=True)
+    runs_of = {question.run_id: desk.store.leases.run(question.run_id) for question in questions}
+    lives = {name: keeper_lives(desk.store, run) for name, run in runs_of.items()}
+    for question in questions:
+        asking.put(desk.screen, question, desk.more)
+        if lives[question.run_id] is False:
+            desk.screen.say(f"  {asking.keeper_is_dead(runs_of[question.run_id], desk.more)}", "bold yellow")
+    if not questions:
+        desk.screen.say("Nothing waits for a person.")
+    desk.screen.document(
+        [{**asking.document(question, desk.more), "keeper_alive": lives[question.run_id]} for question in questions]
+    )
+    return Exit.FINISHED
+
+
+def report(
+    name: RunId,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.", dir_okay=False)] = Path(
+        "run.html"
+    ),
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Write one self-contained HTML file that shows a run to a reviewer, with its pictures. Changes no run.
+
+    Example:  browser-agent report last -o run.html
+    """
+    from browser_agent.reporting.html_report import write_report
+
+    desk = open_desk(store, as_json)
+    run = desk.run(name)
+    written = write_report(desk.store, run.id, output, desk.more)
+    desk.screen.say(f"Written: {written}")
+    desk.screen.document({"run": run.id, "report": str(written)})
+    return Exit.FINISHED
+
+
+def audit_verify(store: StorePath = None, as_json: AsJson = False) -> Exit:
+    """Hash the audit log and every stored picture again. Changes nothing; exit code 1 if something does not hold.
+
+    Finds a changed, removed or inserted line; not a cut tail, nor a log that was rewritten as a whole.
+
+    Example:  browser-agent audit verify
+    """
+    desk = open_desk(store, as_json)
+    chain, missing = desk.store.verify(), desk.store.artifacts.missing()
+    holds = not chain.broken and not missing
+    desk.screen.say(f"{chain.size} lines, head {chain.head}")
+    for place in chain.broken:
+        desk.screen.say(f"  line {place.seq}: {place.because}", "red")
+    for digest in missing:
+        desk.screen.say(f"  picture or page copy {digest}: missing, or not what was stored", "red")
+    desk.screen.say("The log holds." if holds else "The log does NOT hold.", "green" if holds else "bold red")
+    broken = [{"line": place.seq, "because": place.because} for place in chain.broken]
+    desk.screen.document(
+        {"holds": holds, "lines": chain.size, "head": chain.head, "broken": broken, "missing": missing}
+    )
+    return Exit.FINISHED if holds else Exit.RAISED
+
+
+def audit_show(
+    name: Annotated[str | None, typer.Argument(metavar="[RUN]", help='One run, or "last"; all by default.')] = None,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Print the audit log, line by line. Changes nothing.
+
+    Example:  browser-agent audit show last
+    """
+    desk = open_desk(store, as_json)
+    lines = desk.store.audit_lines(desk.run(name).id if name else None)
+    for line in lines:
+        desk.screen.say(_line(line))
+    desk.screen.document(lines)
+    return Exit.FINISHED
+
+
+def _show_step(desk: Desk, step: StepRow, gestures: list[GestureRow], questions: list[QuestionRow], at_it: int) -> None:
+    """A step with its gestures; `at_it` is the attempt whose keeper may still be at one, 0 if there is none."""
+    value = values_in_words(loaded(step.value))
+    ended = f"  -> {value}" if value else f"  raised {one_line(step.raised)}" if step.raised else ""
+    desk.screen.say(f"  {step.seq:>3}  {one_line(step.words)}  {step.state}{ended}")
+    for gesture in gestures:
+        known = _known(gesture, questions)
+        state = state_in_words(gesture, kept=gesture.attempt == at_it)
+        states = f"{state}{'' if gesture.count is None else f' (count {gesture.count})'}"
+        desk.screen.say(
+            f"       {gesture.kind} (attempt {gesture.attempt}): {one_line(gesture.words)}: {states}{known}"
+        )
+        for restart in restarts_in_words(gesture.wire):
+            desk.screen.say(f"       at the wire: {one_line(restart)}")
+        if gesture.reverse is not None and gesture.state is GestureState.HAPPENED:
+            command = f"browser-agent reverse {step.run_id} {step.id} {desk.more}".strip()
+            desk.screen.say(f"       {gesture.reverse} takes it back: {command}", "dim")
+
+
+def _known(gesture: GestureRow, questions: list[QuestionRow]) -> str:
+    """Whose word a gesture's state is: a person's, the open question's, or what was seen."""
+    for question in (question for question in questions if question.gesture_id == gesture.id):
+        if question.state is QuestionState.OPEN and gesture.state is GestureState.ASKED:
+            return f": {question.id} waits in the inbox"
+        if f"answer to {question.id} " in (gesture.proven_by or ""):
+            return f", by the word of {one_line(question.by)}: {one_line(question.reason)}"
+    reasons = loaded(gesture.reasons) or []
+    return f", known by: {one_line(reasons[0])}" if reasons else ""
+
+
+_FIRST = ("seq", "at", "kind", "run", "monotonic", "attempt")
+
+
+def _line(line: dict[str, Any]) -> str:
+    rest = ", ".join(
+        f"{name}={one_line(fact, 120)}" for name, fact in line.items() if name not in _FIRST and fact != []
+    )
+    attempt = f" [attempt {line['attempt']}]" if "attempt" in line else ""
+    return f"{line['seq']:>5}  {line['at']}  {line.get('run') or '-'}{attempt}  {line['kind']}  {rest}"

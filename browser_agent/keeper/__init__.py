@@ -1,0 +1,1 @@
+"""The process that owns Chromium and the gate at the wire, and its worker."""

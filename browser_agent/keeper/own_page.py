@@ -1,0 +1,317 @@
+"""Open runs: gestures on a page that somebody else owns (a test's, an agent's, a notebook's), written down and proven.
+
+`make` is a step whose body is the caller's own code. The guard stands in this process where the browser allows it;
+there is no keeper, and the browser isn't ours to end: so no sender is ever seen dead, and absence never proves. With a
+key the run can be opened again and goes on; without one it can only be explained.
+
+What may never happen: a gesture is made again by itself, since nobody here can prepare the page for it.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from playwright.sync_api import Browser, Error, Page
+
+from browser_agent.browser.deadline import DeadlinePassed, within
+from browser_agent.browser.own_page_gate import Guard
+from browser_agent.browser.task_page import Acting
+from browser_agent.errors import Fact, Misuse, Stop, StoreUnusable, Superseded
+from browser_agent.options import OPEN_TASK, Event, Options, Tell
+from browser_agent.ownership.takeover import last_attempt, take_over
+from browser_agent.ownership.terminal import own_user
+from browser_agent.reporting.announcer import Announcer
+from browser_agent.run.attempt import Attempt
+from browser_agent.run.executor import Run, state_after
+from browser_agent.script.gestures import Gesture
+from browser_agent.script.steps import Step, StepCall, step
+from browser_agent.settings_sources import load, store_meant
+from browser_agent.states import Point, RunState
+from browser_agent.store import Lease, Store
+from browser_agent.wire import WireReport
+from observers import Site
+
+T = TypeVar("T")
+
+SESSION_SECONDS = 3.0
+
+Reach = Callable[[Point, int], None]
+"""Told of each durable point of the run's Nth gesture. At the wire (`AT_THE_WIRE`) it makes no call of
+Playwright, and raises nothing; elsewhere what it raises leaves `make`."""
+
+AT_THE_WIRE = frozenset({Point.PAUSED, Point.RELEASED, Point.ANSWERED})
+
+
+def _go_on(_: Point, __: int) -> None:
+    """Nothing is struck in somebody else's process."""
+
+
+class OpenAttempt(Attempt):
+    """An attempt on a page that somebody else owns.
+
+    Args:
+        store, lease, sites, options: see `Attempt`.
+        page: the page.
+        tell: called with each event.
+        reach: see `Reach`.
+    """
+
+    may_end = False
+
+    def __init__(  # noqa: PLR0917  # all are what an attempt is made of
+        self,
+        store: Store,
+        lease: Lease,
+        page: Page,
+        browser: Browser,
+        sites: Mapping[str, Site],
+        options: Options,
+        tell: Tell,
+        reach: Reach = _go_on,
+    ) -> None:
+        super().__init__(store, lease, sites, replace(options, keep_looking_seconds=0.0, pause_before_gesture=False))
+        self._tell = tell
+        self._page_acting = self._acting = Acting(browser, page, store.artifacts.keep, self.veil)
+        self.acting.fresh, self.acting.look_seconds = options.appearance.context_options, options.look_seconds
+        self._told, self._number = reach, 0
+        self._guard = Guard(page, self._release, lambda point, gesture: reach(point, self._number))
+        self._session: dict[str, Any] = {}
+
+    @property
+    def acting(self) -> Acting:
+        return self._page_acting
+
+    def fresh_page(self) -> Page:
+        return self.acting.page
+
+    def session(self) -> dict[str, Any]:
+        """The cookies of now; a page that hangs gives out no storage, so that is what it was before the gesture."""
+        with suppress(Error, DeadlinePassed):
+            cookies = within(SESSION_SECONDS, self.acting.context.cookies)
+            self._session = {**self._session, "cookies": [dict(cookie) for cookie in cookies]}
+        return self._session
+
+    def checkpoint(self, of: str | None) -> None:
+        """Nothing is kept: somebody else's page is not ours to give back."""
+
+    @property
+    def senders_seen(self) -> bool:
+        """Nobody here ends the processes of a browser that is somebody else's."""
+        return False
+
+    def browser_lives(self) -> bool:
+        return not self.acting.lost
+
+    def broken(self) -> bool:
+        return self.acting.lost
+
+    def end_browser(self) -> datetime:
+        self._guard.refuse("the gesture is being settled")
+        return self.clock.now()
+
+    def arm(self, gesture: str, sends: str | None) -> bool:
+        with suppress(Error, DeadlinePassed):
+            self._session = dict(within(SESSION_SECONDS, self.acting.context.storage_state))
+        return self._guard.arm(gesture, sends)
+
+    def disarm(self) -> None:
+        self._guard.disarm()
+
+    def wire(self, gesture: str) -> WireReport:
+        return self._guard.report(gesture)
+
+    def tell(self, kind: str, words: str, **details: Any) -> None:
+        self._tell(self.store.database.scrubber.facts(Event(kind, words, self.lease.run, self.lease.attempt, details)))
+
+    def pause(self, words: str) -> None:
+        """Nobody asked for it: the page's owner has ways of his own to stop before a line of his code."""
+
+    @property
+    def stop_asked(self) -> bool:
+        return False
+
+    def reach(self, point: Point, number: int) -> None:
+        self._number = number  # what comes to the wire from now on is of this gesture
+        self._told(point, number)
+
+    def close(self) -> None:
+        """Leave the page as it was found."""
+        with suppress(Error):  # the page may be gone
+            self._guard.close()
+
+    def _release(self, gesture: str, method: str, address: str) -> None:
+        self.store.journal.release(self.lease, gesture, method, address)
+
+
+class OpenRun(Run):
+    """A run whose task is the code around it."""
+
+    def __init__(self, attempt: Attempt, site: Site | None) -> None:
+        super().__init__(attempt)
+        self._site = site
+
+    def make(self, gesture: Gesture[T], *, key: str | None = None) -> T:
+        """Make a gesture on the page as it stands; or hand back what an earlier go at this run has proven for it.
+
+        Args:
+            gesture: what to make, with its proof.
+            key: the gesture's own name, where two of one intent are meant as two.
+
+        Returns:
+            What was proven.
+
+        Raises:
+            Refused, Rejected, NotHappened: facts; nothing is made again by itself.
+            OutcomeUnknown: a question waits for a person; with the run's key it can be opened again afterwards.
+            Stop: the run is at its end; every later call raises the same.
+        """
+        return self.step(_call(gesture, self._site), key=key)
+
+    def cut(self) -> None:
+        """From now on nothing of this go can be written, as if its process had died here: what a test does to it."""
+        self._attempt.store.database.shut()
+
+
+@contextmanager
+def open_run(  # each is optional and has its own name
+    page: Page,
+    *,
+    site: Site | None = None,
+    sites: Sequence[Site] = (),
+    store: Path | str | None = None,
+    key: str | None = None,
+    tell: Tell = lambda event: None,
+    options: Options | None = None,
+    addresses: Mapping[str, str] | None = None,
+    reach: Reach = _go_on,
+) -> Iterator[OpenRun]:
+    """Open a run on a page that you own; use it with `with`.
+
+    Args:
+        page: the page of a browser that was launched or connected to with Playwright's sync interface.
+        site: the site that gestures change.
+        sites: further sites that observers look at.
+        store: where the run is written; the folder's or the user's own store by default.
+        key: your own name for the work, such as "order-17": the run that has it goes on where it stood.
+        tell: called with each event, in words for a person.
+        options: see `Options`; as the settings of the folder and the environment say by default.
+        addresses: where sites really are, by name, if they are reached through a proxy that is another one in each go:
+            what makes the same key the same work.
+        reach: see `Reach`; for tests.
+
+    Raises:
+        Misuse: the page belongs to a persistent context, in which no fresh page can be opened to look from, or to
+            Firefox or WebKit, where nothing can guard it.
+        InOtherHands: the key belongs to other work, or a living process has the run.
+        NotAllowed: the run of that key has ended for good.
+    """
+    browser = _browser_of(page)
+    known = {each.name: each for each in (*sites, *([site] if site is not None else []))}
+    using = load()
+    where = store_meant(store, using)
+    kept = options or using.options()
+    frozen = _frozen(known, addresses or {})
+    with Store(where, host=using.host, evidence=using.evidence) as opened:
+        row = opened.leases.submit(
+            task_file=OPEN_TASK, task_name=OPEN_TASK, arguments="{}", sites=frozen, key=key, by=own_user()
+        )
+        lease = take_over(opened, row.id, last_attempt(opened, row.id))
+        announcer = Announcer(opened, row.id, kept, tell)
+        attempt = OpenAttempt(opened, lease, page, browser, known, kept, announcer.tell, reach)
+        run = OpenRun(attempt, site)
+        try:
+            with announcer, _beating(opened, lease), _ended(opened, lease, run):
+                run.recover()
+                yield run
+                run.end()
+        finally:
+            attempt.close()
+
+
+def _browser_of(page: Page) -> Browser:
+    browser = page.context.browser
+    if browser is None:
+        raise Misuse("An open run needs a page of `browser.new_context()`: a persistent context can't open fresh ones.")
+    if (kind := browser.browser_type.name) != "chromium":
+        raise Misuse(
+            f"An open run needs a page of Chromium, not of {kind}: there a page can neither be guarded nor carried on "
+            "after an interruption. Nothing was made."
+        )
+    return browser
+
+
+@contextmanager
+def _ended(store: Store, lease: Lease, run: OpenRun) -> Iterator[None]:
+    """Write down how the run stands when its code is left, in whatever way."""
+    try:
+        yield
+    except BaseException as error:
+        if store.database.is_shut:  # it was cut: a process that has died writes nothing of its end
+            raise
+        stop = run.stop or (error if isinstance(error, Stop) else None)
+        if stop is None:
+            run.reopen(error)
+        state = RunState.RAISED if stop is None else state_after(stop)
+        said = str(error) if isinstance(error, Fact | Stop | Misuse) else (str(error).splitlines() or [""])[0]
+        _rest(store, lease, state, f"{type(error).__name__}: {said}")
+        raise
+    if store.database.is_shut:
+        return
+    if run.stop is not None:  # the code has swallowed it
+        _rest(store, lease, state_after(run.stop), str(run.stop))
+        raise run.stop
+    _rest(store, lease, RunState.FINISHED, "its code came to its end")
+
+
+def _rest(store: Store, lease: Lease, state: RunState | None, words: str) -> None:
+    if state is not None:
+        store.leases.end(lease, state, ended_by=words)
+    store.leases.end_attempt(lease, words)
+
+
+@contextmanager
+def _beating(store: Store, lease: Lease) -> Iterator[None]:
+    """Renew the lease from a thread of its own: page calls belong to the caller's."""
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(store.times.beat):
+            try:
+                store.leases.beat(lease)
+            except StoreUnusable:
+                continue  # the lease runs on; without a beat in time nothing more is made
+            except Superseded:
+                return  # the next fence says so, where it can be raised
+
+    thread = threading.Thread(target=beat, name="browser-agent lease", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _frozen(sites: Mapping[str, Site], addresses: Mapping[str, str]) -> str:
+    where = {name: {"url": addresses.get(name, site.url), "account": site.account} for name, site in sites.items()}
+    return json.dumps(where)
+
+
+def _call(gesture: Gesture[T], site: Site | None) -> StepCall[T]:
+    """The gesture as a step call: its body hands it out, once, since nobody can prepare the page for another."""
+
+    def make(page: Page, words: str) -> Any:
+        return gesture
+
+    gesture.take()
+    gives = type(None) if gesture.gives is None else gesture.gives
+    make.__annotations__["return"] = Gesture[gives]  # type: ignore[valid-type]  # known at run time only
+    made: Step[..., T] = step(site=site, again=0, refusals=0)(make)
+    return made(gesture.intent)

@@ -1,0 +1,111 @@
+"""The browser worker: keeps runs on this machine, each as one activity, by the very `keep` of the command line.
+
+An activity begins by looking at what is open, and ends when its run has come to an end, waits for a person, or was
+given to another. What may never happen: an activity that lost its run reports a state; the engine repeats an activity
+by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+from temporalio import activity
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from browser_agent.errors import NotAllowed, Stop, Superseded
+from browser_agent.keeper.keeper import keep, look
+from browser_agent.keeper.temporal.heartbeat import Pulse
+from browser_agent.keeper.temporal.messages import KEEP, SUBMIT, Order, Stand, Wanted
+from browser_agent.keeper.temporal.status import stand, told
+from browser_agent.options import Event, Options, Tell
+from browser_agent.ownership.engine import Word
+from browser_agent.states import RUN_ARROWS, RunState
+from browser_agent.store import Store
+
+Submit = Callable[[Wanted, str], str]
+"""Submits a run that is due on that day; its id."""
+
+
+class Browsers:
+    """The activities that need a browser, or the task's own code.
+
+    Args:
+        client: connected to Temporal.
+        store: where the runs are written.
+        options: how they are kept.
+        at_once: how many at the same time.
+        submit: see `Submit`.
+        tell: called with each event, from the keepers' threads.
+    """
+
+    def __init__(
+        self, client: Client, store: Store, options: Options, *, at_once: int, submit: Submit, tell: Tell
+    ) -> None:
+        self._client, self._store, self._options, self._tell = client, store, options, tell
+        self._at_once, self._submit = at_once, submit
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="keeper")
+
+    def worker(self, queue: str) -> Worker:
+        """The worker that serves a queue. Asked to shut down, it has each gesture in hand finished first."""
+        return Worker(
+            self._client,
+            task_queue=queue,
+            activities=[self.keep, self.submit],
+            max_concurrent_activities=self._at_once,
+            graceful_shutdown_timeout=timedelta(0),
+        )
+
+    @activity.defn(name=KEEP)
+    async def keep(self, order: Order) -> Stand:
+        """Keep the run, as long as the engine wants that."""
+        pulse = Pulse(self._client, order.run)
+        kept = asyncio.get_running_loop().run_in_executor(self._threads, self._keep, order, pulse)
+        beats = asyncio.create_task(pulse.beat())
+        cancelled = False
+        try:
+            while not kept.done():
+                try:
+                    await asyncio.wait([kept])
+                except asyncio.CancelledError:
+                    why = activity.cancellation_details()
+                    cancelled = why is not None and why.cancel_requested
+                    stops = why is not None and (why.cancel_requested or why.worker_shutdown)
+                    pulse.heard(Word.STOP if stops else Word.OVER)
+        finally:
+            beats.cancel()
+        return self._ended(order, pulse, kept.exception(), cancelled=cancelled)
+
+    def _ended(self, order: Order, pulse: Pulse, error: BaseException | None, *, cancelled: bool) -> Stand:
+        """What the activity reports."""
+        if cancelled:
+            raise asyncio.CancelledError
+        found = stand(self._store, order.run)
+        if isinstance(error, NotAllowed) and not RUN_ARROWS[RunState(found.state)]:
+            return found  # somebody else brought it to its end before this activity began
+        if error is not None:
+            raise told(self._store, error) from error
+        if pulse.word() is Word.OVER or found.state == RunState.RUNNING:
+            raise told(self._store, Superseded(order.run, pulse.attempt))
+        return found
+
+    def _keep(self, order: Order, pulse: Pulse) -> None:
+        def tell(event: Event) -> None:
+            pulse.tell(event)
+            self._tell(event)
+
+        options, self._options = self._options, replace(self._options, kill_at=None)  # it is for the first run
+        keeps = look if order.only_look else keep
+        keeps(self._store, order.run, options, tell, engine=pulse)
+
+    @activity.defn(name=SUBMIT)
+    async def submit(self, wanted: Wanted, day: str) -> str:
+        """Submit the run that is due; one key is one run, however often it is asked for."""
+        try:
+            return await asyncio.to_thread(self._submit, wanted, day)
+        except (Exception, Stop) as error:
+            raise told(self._store, error) from error

@@ -1,0 +1,162 @@
+"""The door to Temporal: connect, start the workflow of a run, answer it, resume it, schedule it, serve its queues.
+
+Needs the extra `[temporal]`. What may never happen: one key starts two workflows; a secret of the connection is shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from temporalio.client import (
+    Client,
+    Schedule,
+    ScheduleActionStartWorkflow,
+    ScheduleAlreadyRunningError,
+    ScheduleOverlapPolicy,
+    SchedulePolicy,
+    ScheduleSpec,
+    WorkflowUpdateFailedError,
+)
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.envconfig import ClientConfig
+from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+from temporalio.worker import Worker
+
+from browser_agent.errors import InOtherHands, Misuse, UnknownName
+from browser_agent.keeper.temporal.messages import WORKFLOW, Limits, Reply, Stand, Wanted, Work, workflow_queue
+from browser_agent.store.records import RunRow
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where Temporal is, and the queue of its browser workers; None = as Temporal's own settings say."""
+
+    address: str | None = None
+    namespace: str | None = None
+    queue: str = "browser-agent"
+
+
+async def connect(place: Place) -> Client:
+    """Connect; certificates and keys come from Temporal's own environment (`TEMPORAL_API_KEY` and so on) or file.
+
+    Raises:
+        Misuse: nobody answers there.
+    """
+    known = ClientConfig.load_client_connect_config()
+    address = known["target_host"] = place.address or known.get("target_host", "localhost:7233")
+    if place.namespace is not None:
+        known["namespace"] = place.namespace
+    try:
+        return await Client.connect(**known)
+    except RuntimeError as error:
+        raise Misuse(
+            f"No Temporal server answers at {address}. Is it running? On one machine: temporal server start-dev. "
+            "Nothing was done."
+        ) from error
+
+
+def workflow_id(row: RunRow) -> str:
+    """The id of a run's workflow: the caller's own name for the work, else the run's id."""
+    return row.key or row.id
+
+
+async def start(client: Client, row: RunRow, place: Place, limits: Limits) -> bool:
+    """Start the workflow of a run; False if there is or was one: it is never started twice."""
+    work = Work(place.queue, row.id, limits=limits)
+    try:
+        await client.start_workflow(
+            WORKFLOW,
+            work,
+            id=workflow_id(row),
+            task_queue=workflow_queue(place.queue),
+            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+            id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+        )
+    except WorkflowAlreadyStartedError:
+        return False
+    return True
+
+
+async def resume(client: Client, row: RunRow, place: Place, limits: Limits) -> None:
+    """Have a run gone on with: by its workflow, or by a new one if that has failed. It begins by looking.
+
+    Raises:
+        InOtherHands: its workflow has come to a good end.
+    """
+    handle = client.get_workflow_handle(workflow_id(row))
+    try:
+        await handle.execute_update("resume")
+        return
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+    try:
+        await client.start_workflow(
+            WORKFLOW,
+            Work(place.queue, row.id, limits=limits, resumed=True),
+            id=workflow_id(row),
+            task_queue=workflow_queue(place.queue),
+            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+        )
+    except WorkflowAlreadyStartedError as error:
+        raise InOtherHands(f"The workflow {workflow_id(row)} has come to its end. Nothing was done.") from error
+
+
+async def answer(client: Client, row: RunRow, reply: Reply) -> Stand:
+    """Give a person's answer to a run's workflow, and wait until it is written down.
+
+    Raises:
+        Misuse: it was refused; in the workflow's own words.
+    """
+    handle = client.get_workflow_handle(workflow_id(row))
+    try:
+        stand: Stand = await handle.execute_update("answer", reply, result_type=Stand)
+        return stand
+    except WorkflowUpdateFailedError as error:
+        raise Misuse(_refusal(error)) from error
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        raise UnknownName(
+            f"No workflow {workflow_id(row)} is running: answer at the store itself, with `browser-agent answer`."
+        ) from error
+
+
+def _refusal(error: BaseException) -> str:
+    """The words of the innermost refusal."""
+    cause = error.__cause__
+    while cause is not None and cause.__cause__ is not None:
+        cause = cause.__cause__
+    return cause.message if isinstance(cause, ApplicationError) else str(cause or error)
+
+
+async def schedule(
+    client: Client, name: str, wanted: Wanted, *, cron: Sequence[str], place: Place, limits: Limits
+) -> None:
+    """Have a run submitted and started at set times, once for each key.
+
+    Raises:
+        InOtherHands: there is a schedule of that name.
+    """
+    action = ScheduleActionStartWorkflow(
+        WORKFLOW, Work(place.queue, wanted=wanted, limits=limits), id=name, task_queue=workflow_queue(place.queue)
+    )
+    spec = ScheduleSpec(cron_expressions=list(cron))
+    policy = SchedulePolicy(overlap=ScheduleOverlapPolicy.BUFFER_ALL)
+    try:
+        await client.create_schedule(name, Schedule(action=action, spec=spec, policy=policy))
+    except ScheduleAlreadyRunningError as error:
+        raise InOtherHands(f"There is a schedule {name} already. Nothing was done.") from error
+
+
+async def serve(worker: Worker) -> None:
+    """Serve until Ctrl-C or SIGTERM; then let go of what is in hand, and leave."""
+    loop, asked = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, asked.set)
+    async with worker:
+        await asked.wait()

@@ -1,0 +1,111 @@
+"""The desk of the workflow worker: what a workflow must know of the store, or write into it. It has no browser.
+
+Every act may be repeated by the engine and then changes nothing more. What may never happen: an answer is taken that
+the inbox refuses; a person's question gets lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from typing import ParamSpec
+
+from temporalio import activity
+from temporalio.client import Client
+from temporalio.worker import Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from browser_agent.errors import InOtherHands, Misuse, Superseded
+from browser_agent.keeper.temporal.messages import ANSWER, GIVE_UP, STAND, Reply, Stand, workflow_queue
+from browser_agent.keeper.temporal.status import stand, told
+from browser_agent.keeper.temporal.workflow import KeptRun
+from browser_agent.ownership.engine import Engine, Nobody
+from browser_agent.ownership.takeover import last_attempt, take_over
+from browser_agent.states import Answer, QuestionKind, QuestionState, RunState
+from browser_agent.store import Asked, Consent, Said, Store
+
+P = ParamSpec("P")
+
+_GIVEN_UP_FROM = frozenset({RunState.NEW, RunState.RUNNING, RunState.STOPPED})
+
+
+class Desk:
+    """The activities that need the store alone.
+
+    Args:
+        client: connected to Temporal.
+        store: where the runs are written.
+    """
+
+    def __init__(self, client: Client, store: Store) -> None:
+        self._client, self._store = client, store
+
+    def worker(self, queue: str) -> Worker:
+        """The worker that serves the workflows of a queue."""
+        ours = SandboxRestrictions.default.with_passthrough_modules("browser_agent")
+        return Worker(
+            self._client,
+            task_queue=workflow_queue(queue),
+            workflows=[KeptRun],
+            activities=[self.stand, self.answer, self.give_up],
+            workflow_runner=SandboxedWorkflowRunner(restrictions=ours),
+        )
+
+    @activity.defn(name=STAND)
+    async def stand(self, run: str) -> Stand:
+        """Where the run stands."""
+        return await asyncio.to_thread(self._told, stand, self._store, run)
+
+    @activity.defn(name=ANSWER)
+    async def answer(self, reply: Reply) -> Stand:
+        """Write a person's answer down, once."""
+        return await asyncio.to_thread(self._told, self._answer, reply)
+
+    @activity.defn(name=GIVE_UP)
+    async def give_up(self, run: str, words: str) -> Stand:
+        """Ask a person, since the engine does not go on by itself."""
+        info = activity.info()
+        engine = _Named(
+            f"temporal/{info.workflow_namespace}/{info.workflow_id}", info.current_attempt_scheduled_time.timestamp()
+        )
+        return await asyncio.to_thread(self._told, self._give_up, run, words, engine)
+
+    def _told(self, act: Callable[P, Stand], *args: P.args, **kwargs: P.kwargs) -> Stand:
+        try:
+            return act(*args, **kwargs)
+        except Misuse as error:
+            raise told(self._store, error) from error
+
+    def _answer(self, reply: Reply) -> Stand:
+        said = _said(reply)
+        row = self._store.inbox.question(reply.question)
+        mine = (row.answer, row.by, row.reason) == (said.answer, said.by, said.reason)
+        if not (row.state is QuestionState.ANSWERED and mine):  # else it was taken already, and is asked for again
+            self._store.inbox.answer(reply.question, said)
+        return stand(self._store, row.run_id)
+
+    def _give_up(self, run: str, words: str, engine: Engine) -> Stand:
+        if self._store.leases.run(run).state in _GIVEN_UP_FROM:
+            try:
+                lease = take_over(self._store, run, last_attempt(self._store, run), engine=engine)
+            except (InOtherHands, Superseded):  # somebody goes on with it, which is better
+                return stand(self._store, run)
+            safe = f"Find out why, then: browser-agent temporal resume {run}. It begins by looking."
+            self._store.inbox.ask(lease, Asked(QuestionKind.ATTEMPTS, words, safe_step=safe))
+            self._store.leases.end(lease, RunState.NEEDS_ATTENTION, ended_by=words)
+            self._store.leases.end_attempt(lease, "it asked a person")
+        return stand(self._store, run)
+
+
+class _Named(Nobody):
+    """The engine in whose name the desk asks."""
+
+    def __init__(self, name: str, order: float) -> None:
+        self.name, self.order = name, order
+
+
+def _said(reply: Reply) -> Said:
+    hours = timedelta(hours=reply.hours) if reply.hours is not None else None
+    consent = Consent(tuple(reply.only), reply.until_done, hours)
+    return Said(Answer(reply.answer), reply.by, reply.reason, reply.values, reply.override, consent)

@@ -1,0 +1,180 @@
+"""The worker: a child process that runs one attempt of a run. It can click; it cannot send.
+
+Begins by looking at what earlier attempts left open, then replays the task from its top. Writes down how the run
+stands when the task returns, raises or stops; if it dies before that, the keeper sees its death. Forked from the
+nursery with the number of a socket; never started by a person.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import traceback
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+from playwright.sync_api import Error, sync_playwright
+from pydantic import TypeAdapter
+
+from browser_agent import processes
+from browser_agent.errors import (
+    Fact,
+    KeeperGone,
+    MachineTrouble,
+    Misuse,
+    Stop,
+    Superseded,
+)
+from browser_agent.keeper.channel import Channel, Message
+from browser_agent.keeper.worker_attempt import KeptAttempt
+from browser_agent.options import KillAt, Options
+from browser_agent.processes import ProcessId
+from browser_agent.run.attempt import Attempt
+from browser_agent.run.executor import Run, state_after
+from browser_agent.run.reversal import load
+from browser_agent.script.tasks import Task, load_arguments, package_versions, source_hash
+from browser_agent.states import RunState
+from browser_agent.store import Lease, Store, Times
+from browser_agent.store.records import RunRow
+
+TROUBLE_CODE = 71
+"""The worker's exit code when its browser, its driver or its machine has given up; not the task's doing."""
+
+
+class _Died(Exception):
+    """Ends the attempt as a death does: the run stays as it is, and another worker looks first."""
+
+
+def main(descriptor: int) -> int:
+    """Run one attempt; the order comes through the socket `descriptor`. Returns the exit code."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the keeper's; it asks us to stop
+    line = socket.socket(fileno=descriptor)
+    order = _order(line)
+    lease = Lease(**order["lease"])
+    channel = Channel(line)
+    with Store(order["store"], times=Times(**order["times"]), host=order["host"]) as store:
+        sys.excepthook = lambda kind, error, trace: print(store.database.scrubber.trace(error), file=sys.stderr, end="")
+        try:
+            _attempt(store, lease, channel, _options(order["options"]), order["secrets"])
+        except Superseded:
+            return 0  # another attempt owns the run; there is nothing that this one may write
+        channel.close()
+    return 0
+
+
+def _attempt(store: Store, lease: Lease, channel: Channel, options: Options, secrets: dict[str, str]) -> None:
+    row = store.leases.run(lease.run)
+    try:
+        task = load(f"{row.task_file}:{row.task_name}")
+        arguments = load_arguments(task, row.arguments, secrets)
+        _bind(task, row)
+    except Misuse as misuse:
+        store.leases.end(lease, RunState.RAISED, ended_by=str(misuse))
+        return
+    store.leases.note(lease, source=source_hash(task), packages=json.dumps(package_versions()))
+    children = set(_children())  # of the task's import
+    with sync_playwright() as playwright:
+        driver = next((child for child in _children() if child not in children), ProcessId(0, 0.0))
+        channel.ask("hello", driver=driver.pid)
+        attempt = KeptAttempt(store, lease, channel, playwright, task.sites, options)
+        channel.ended = attempt.keeper_gone
+        attempt.driver = driver
+        try:
+            _end(attempt, task, Run(attempt), arguments)
+        except KeeperGone:
+            attempt.keeper_gone()
+        except _Died as died:
+            attempt.tell("trouble", str(died))
+            os._exit(TROUBLE_CODE)  # nothing more can be done from here; the keeper sees it and the next one looks
+
+
+def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, Any]) -> None:
+    """Run the task and write down where the run stands."""
+    store, lease = attempt.store, attempt.lease
+    try:
+        run.recover()
+        if attempt.options.only_look:
+            store.leases.end(lease, RunState.WAITING, ended_by="looked once; nothing is in doubt any more")
+            return
+        value = task.fn(run, **arguments)
+        run.end()
+        result = task.adapter.dump_json(value).decode()
+    except Stop as stop:
+        _stopped(attempt, run.stop or stop)
+    except BaseException as error:
+        if run.stop is not None:
+            _stopped(attempt, run.stop)
+        elif not isinstance(error, Fact | Misuse) and _is_broken(attempt, error):
+            raise _Died(f"The browser or its driver has died: {_told(error, task)}") from error
+        else:
+            run.reopen(error)
+            store.leases.end(lease, RunState.RAISED, ended_by=_told(error, task))
+            attempt.tell("raised", _told(error, task))
+    else:
+        if run.stop is not None:
+            _stopped(attempt, run.stop)
+        else:
+            store.leases.end(lease, RunState.FINISHED, ended_by="its task came to its end", result=result)
+
+
+def _is_broken(attempt: Attempt, error: BaseException) -> bool:
+    """Whether the machine gave way, not the task. A killed process is seen dead a moment after its lines close."""
+    for _ in range(20 if isinstance(error, Error) else 1):
+        if attempt.broken():
+            return True
+        attempt.sleep(0.05)
+    return False
+
+
+def _stopped(attempt: Attempt, stop: Stop) -> None:
+    if isinstance(stop, MachineTrouble):
+        raise _Died(str(stop)) from stop
+    state = state_after(stop)
+    if state is None:
+        raise stop
+    said = str(stop)
+    if state is RunState.STOPPED and attempt.options.queued:  # its keeper was asked to, not the run
+        state, said = RunState.READY, f"given back to the queue by its worker process: {said}"
+    if attempt.store.leases.run(attempt.lease.run).state is RunState.RUNNING:
+        attempt.store.leases.end(attempt.lease, state, ended_by=said)
+    attempt.tell("stopped", str(stop))
+
+
+def _told(error: BaseException, task: Task[..., Any]) -> str:
+    """An error of the script in a line or two; of a Playwright error only the first, since the rest quotes values."""
+    said = str(error) if isinstance(error, Fact | Misuse) else (str(error).splitlines() or [""])[0]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == task.file]
+    place = f" ({task.file.name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {said}{place}"
+
+
+def _bind(task: Task[..., Any], row: RunRow) -> None:
+    """Bind the task's sites to the addresses and accounts that are frozen into the run."""
+    for name, bound in json.loads(row.sites).items():
+        if name in task.sites:
+            task.sites[name].bind(bound.get("url"), bound.get("account"))
+
+
+def _children() -> list[ProcessId]:
+    """The living children of this process; the one that `sync_playwright` adds is its driver."""
+    return [found for child in psutil.Process().children() if (found := processes.identify(child.pid)) is not None]
+
+
+def _options(stored: dict[str, Any]) -> Options:
+    kill_at = stored.pop("kill_at")
+    options = TypeAdapter(Options).validate_python(stored)
+    return replace(options, kill_at=KillAt.parse(kill_at) if kill_at else None)
+
+
+def _order(line: socket.socket) -> Message:
+    """The first line, read byte by byte, so that nothing of the next one is taken."""
+    text = bytearray()
+    while not text.endswith(b"\n"):
+        text += line.recv(1) or b"\n"
+    order: Message = json.loads(text.decode())["work"]
+    return order

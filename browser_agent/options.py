@@ -1,0 +1,130 @@
+"""What the keeper is asked for and what it says: plain data, shared with the command line.
+
+Knows nothing of processes or browsers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from browser_agent.browser.appearance import AS_IT_IS, Appearance
+from browser_agent.errors import Misuse
+from browser_agent.states import Point, RunState, Victim
+
+OPEN_TASK = "(open run)"
+"""Stands for the task's file and name of a run whose task is somebody else's code."""
+
+
+@dataclass(frozen=True)
+class KillAt:
+    """Strike the worker, or another victim, at that point of the run's Nth gesture, once: a task must survive it."""
+
+    point: Point
+    gesture: int = 1
+    victim: Victim = Victim.WORKER
+
+    @classmethod
+    def parse(cls, text: str) -> KillAt:
+        """Read `POINT[:N][@VICTIM]`, such as `released:2` or `paused@browser`; `Misuse` if it is not of that form."""
+        where, _, victim = text.partition("@")
+        point, _, number = where.partition(":")
+        try:
+            return cls(Point(point.replace("-", "_")), int(number or 1), Victim(victim or Victim.WORKER))
+        except ValueError as error:
+            points, victims = ", ".join(Point), ", ".join(Victim)
+            raise Misuse(
+                f"{text!r} is not a point to strike at. Write POINT[:N][@VICTIM], with one of: {points}; "
+                f"and, if it is not the worker, one of: {victims}."
+            ) from error
+
+    def __str__(self) -> str:
+        return f"{self.point}:{self.gesture}@{self.victim}"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run is kept.
+
+    Args:
+        headed: show the browser.
+        slow_mo_ms: wait that long before every call of the page.
+        pause_before_gesture: wait for Enter at the terminal before each gesture; the question is an event ("pause").
+        keep_looking_seconds: how long an open question keeps looking by itself before the run waits for a person.
+        attempts: how often a worker's death is followed by another attempt, before a person is asked.
+        kill_at: see `KillAt`.
+        only_look: look once at the open question and at nothing else; no step is run.
+        chromium: extra arguments for Chromium.
+        netlog: read Chromium's network log, so that a write that it sent again by itself is seen. It is on unless it is
+            refused, since the guard cannot prevent all of them.
+        executable: the Chromium to start; `find_chromium()` by default.
+        downloads: the folder in which files stay that a step's pages download; None = none stays.
+        appearance: see `Appearance`.
+        page_seconds: the longest that one call of the page may take while a step prepares it; None = Playwright's own.
+        step_seconds: the longest that a step may take before its worker is ended and followed by another; None = any.
+            Where the proof is waited for, or a person, that is not counted.
+        gesture_seconds: the longest that a gesture waits for its control, if it does not say so itself.
+        look_seconds: the longest that one look at one page may take.
+        approval_seconds: how long an approval may be used after it was given, if its task does not say so itself.
+        on_question: the command, word by word, or the one address that is told of each question; empty = nobody is.
+        queued: a worker process keeps it: asked to stop, it gives the run back to the queue.
+        memory_mb: a worker and its browser that use more together are ended, and followed by others; None = any.
+    """
+
+    headed: bool = False
+    slow_mo_ms: float = 0
+    pause_before_gesture: bool = False
+    keep_looking_seconds: float = 60.0
+    attempts: int = 5
+    kill_at: KillAt | None = None
+    only_look: bool = False
+    chromium: tuple[str, ...] = ()
+    netlog: bool = True
+    executable: Path | None = None
+    downloads: Path | None = None
+    appearance: Appearance = AS_IT_IS
+    page_seconds: float | None = None
+    step_seconds: float | None = None
+    gesture_seconds: float = 10.0
+    look_seconds: float = 8.0
+    approval_seconds: float = 24 * 3600.0
+    on_question: tuple[str, ...] = ()
+    queued: bool = False
+    memory_mb: float | None = None
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened in a run, for a person who is watching."""
+
+    kind: str
+    words: str
+    run: str
+    attempt: int
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+Tell = Callable[[Event], None]
+
+_NO_PROGRESS = frozenset({"trouble", "raised", "stopped", "download", "download_lost"})
+
+
+def progress_mark(kind: str, words: str, details: Mapping[str, Any]) -> str | None:
+    """How far a worker has come, by what it tells, such as "step 12: post_invoice(S-7)"; None if it tells of none."""
+    if kind in _NO_PROGRESS:
+        return None
+    return f"step {details['seq']}: {words}" if "seq" in details else f"{kind.replace('_', ' ')}: {words}"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """Where a run stands when its keeper lets go of it."""
+
+    run: str
+    state: RunState
+    words: str
+    result: str | None = None
+    questions: tuple[str, ...] = ()
+    attempts: int = 0

@@ -1,0 +1,119 @@
+"""What happens in runs as records of the standard library's `logging`, under the logger `browser_agent`.
+
+The one place where an `Event` becomes a record. Its attributes `run`, `attempt`, `kind`, `step`, `gesture`, `outcome`
+and `question` tell what it is about; whoever has handlers of their own finds them there. Silent until somebody wants
+to hear: a library only has a `NullHandler`.
+
+What may never happen: a value, an argument or a text of a page is logged. Words come from here, not from events, but
+for those kinds of events whose words are the keeper's own.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from browser_agent.errors import Misuse
+from browser_agent.options import Event
+
+LOGGER = logging.getLogger("browser_agent")
+
+FACTS = ("run", "attempt", "kind", "step", "gesture", "outcome", "question")
+"""The attributes that each record has beside the usual ones; None where there is nothing to tell."""
+
+_KEEPERS_OWN = frozenset({"worker_died", "worker_stopped", "struck", "stopping", "session", "store", "notification"})
+"""Kinds of events whose words hold nothing of a task, an argument or a page."""
+_LEVELS = {
+    **dict.fromkeys(("dispatching", "pause"), logging.DEBUG),
+    **dict.fromkeys(
+        ("worker_died", "worker_stopped", "worker_too_large", "step_too_long", "download_lost"), logging.WARNING
+    ),
+    **dict.fromkeys(("question", "in_doubt", "trouble"), logging.WARNING),
+    **dict.fromkeys(("raised", "store", "notification"), logging.ERROR),
+}
+_ours: list[logging.Handler] = []
+
+
+def is_heard(event: Event) -> bool:
+    """Whether anybody wants to hear of events of that kind."""
+    return LOGGER.isEnabledFor(_level(event))
+
+
+def log(event: Event) -> None:
+    """Log an event."""
+    facts = facts_of(event)
+    told = event.words if event.kind in _KEEPERS_OWN else ", ".join(_told(facts))
+    LOGGER.log(_level(event), f"{event.kind}: {told}" if told else event.kind, extra=facts)
+
+
+def _level(event: Event) -> int:
+    return _LEVELS.get(event.kind, logging.INFO)
+
+
+def facts_of(event: Event) -> dict[str, Any]:
+    """What is told of an event: `FACTS`, and no value."""
+    known = {"run": event.run, "attempt": event.attempt, "kind": event.kind, "step": _step(event)}
+    return {name: known.get(name) or event.details.get(name) for name in FACTS}
+
+
+def _told(facts: dict[str, Any]) -> list[str]:
+    return [f"{name} {facts[name]}" for name in ("step", "gesture", "outcome", "question") if facts[name]]
+
+
+def _step(event: Event) -> str | None:
+    """A step's name; what it was called with stays out."""
+    return event.words.partition("(")[0] if event.kind == "step" else None
+
+
+class Lines(logging.Formatter):
+    """A record as one line of JSON: time, level, logger, message, and the facts that are known."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **{name: fact for name in FACTS if (fact := getattr(record, name, None)) is not None},
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+class Texts(logging.Formatter):
+    """A record as one line for a person."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s [%(run)s] %(message)s", defaults={"run": "-"})
+
+
+def start_log(level: str | None, file: Path | None, *, as_json: bool) -> None:
+    """Begin to log, for the command line; once more replaces what was begun. Without level and file nothing is logged.
+
+    Args:
+        level: debug, info, warning or error; info by default.
+        file: lines are added to it; standard error by default.
+        as_json: a line of JSON a record.
+
+    Raises:
+        Misuse: the file cannot be written.
+    """
+    while _ours:
+        handler = _ours.pop()
+        LOGGER.removeHandler(handler)
+        handler.close()
+    if level is None and file is None:
+        return
+    try:
+        handler = logging.FileHandler(file.expanduser(), encoding="utf-8") if file else logging.StreamHandler()
+    except OSError as error:
+        raise Misuse(f"The log file {file} cannot be written: {error.strerror}.") from error
+    handler.setFormatter(Lines() if as_json else Texts())
+    LOGGER.setLevel((level or "info").upper())
+    LOGGER.addHandler(handler)
+    _ours.append(handler)

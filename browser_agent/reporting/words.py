@@ -1,0 +1,191 @@
+"""What a report says in words: outcomes and how many, how attempts ended, what proves, how a question is answered.
+
+Turns rows into sentences; reads no store, draws no page. What may never happen: a doubt gets a calmer word.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from textwrap import shorten
+from typing import Any
+
+from browser_agent.secrets.secret import SECRET_TAG
+from browser_agent.states import Answer, GestureState, QuestionKind
+from browser_agent.store.inbox import ALLOWED
+from browser_agent.store.records import AttemptRow, CheckpointRow, GestureRow, ObservationRow, QuestionRow
+
+_G = GestureState
+
+TONES: Mapping[GestureState, tuple[str, str]] = {
+    _G.INTENT: ("grey", "written down, not made"),
+    _G.DISPATCHING: ("red", "made, no verdict"),
+    _G.IN_DOUBT: ("red", "made, no verdict"),
+    _G.UNKNOWN: ("red", "unknown"),
+    _G.ASKED: ("red", "unknown"),
+    _G.HAPPENED: ("green", "happened"),
+    _G.NOT_HAPPENED: ("grey", "not happened"),
+    _G.REFUSED: ("grey", "refused: nothing was sent"),
+    _G.REJECTED: ("amber", "rejected by the site"),
+    _G.ABANDONED: ("amber", "given up by a person"),
+}
+"""The colour of a gesture's state and its words; red = made, and nothing is concluded yet."""
+
+_COUNTED = {_G.ASKED: "unknown, asked", _G.REFUSED: "refused", _G.REJECTED: "rejected"}
+_PROVES = {"wire": "what the gate saw on the wire", "gate": "the gate at the wire, which nothing passed"}
+_ENDS = {
+    "exit code 0": "its worker ended by itself",
+    "exit code 71": "its worker gave up, since browser, driver or machine had given way",
+}
+_INTERRUPTED = ("ended by signal", "exit code", "ended, its exit code", "its keeper died")
+_SIGNED = "--by NAME --reason TEXT"
+
+
+def counted(gestures: Iterable[GestureRow]) -> list[tuple[str, str]]:
+    """How many gestures ended how: the colour, and "3 happened"; in the order of the states."""
+    words = Counter((TONES[row.state][0], _COUNTED.get(row.state, TONES[row.state][1])) for row in gestures)
+    order = {one: place for place, one in enumerate((tone, _COUNTED.get(s, said)) for s, (tone, said) in TONES.items())}
+    return [(tone, f"{words[tone, said]} {said}") for tone, said in sorted(words, key=lambda one: order[one])]
+
+
+def state_in_words(row: GestureRow, *, kept: bool = True) -> str:
+    """Where a gesture stands.
+
+    Args:
+        row: the gesture.
+        kept: a living keeper may still be at it.
+    """
+    if row.state is _G.DISPATCHING and not kept:
+        return "in doubt"
+    if row.state is _G.REFUSED:  # by us; a site's no is a rejection
+        return "refused: never dispatched" if row.dispatched_at is None else "refused: nothing was sent"
+    return row.state.replace("_", " ")
+
+
+def end_in_words(how: str | None) -> str:
+    """How an attempt ended."""
+    if how is None:
+        return "has not ended"
+    return f"its worker was {how}" if how.startswith("ended by signal") else _ENDS.get(how, how)
+
+
+def interruptions(attempts: Sequence[AttemptRow]) -> str:
+    """Which attempts were cut off, by what and when, and whether another one carried on; empty if none was."""
+    cut = [row for row in attempts if (row.how or "").startswith(_INTERRUPTED) and row.how != "exit code 0"]
+    if not cut:
+        return ""
+    told = "; ".join(f"{end_in_words(row.how)} at {clock(row.ended)} UTC (attempt {row.number})" for row in cut)
+    times = f"{len(cut)} interruption{'s' if len(cut) > 1 else ''}"
+    return f"{'Carried on after' if cut[-1] is not attempts[-1] else 'Stands after'} {times}: {told}."
+
+
+def proofs_in_words(proven_by: Iterable[Any], observations: Iterable[ObservationRow]) -> list[str]:
+    """What proves an outcome: an observation by its observer, its text and its look; a person's answer as it stands."""
+    seen = {row.id: f"{_observer(json.loads(row.observation))} (look {row.look})" for row in observations}
+    return [seen.get(proof) or _PROVES.get(proof, proof) for proof in map(str, proven_by)]
+
+
+def _observer(said: Mapping[str, Any]) -> str:
+    """An observer; one that reads a text and counts nothing with the text that it read."""
+    texts = [] if said.get("counts") else [match["identity"] for match in said.get("matches", ())]
+    return f"{said['observer']} “{shorten(texts[0], 120)}”" if texts else str(said["observer"])
+
+
+def input_in_words(intent: Mapping[str, Any]) -> list[str]:
+    """What a kind of gesture has beside its target: the key, how a box is set, the option, the files."""
+    words = [f"key {intent['key']}"] if "key" in intent else []
+    if "on" in intent:
+        words.append("set on" if intent["on"] else "set off")
+    if "option" in intent:
+        words.append(f"option “{intent['option']}”" + (" (by its value)" if intent.get("by") == "value" else ""))
+    files = intent.get("files", ())
+    return words + [f"file {one['name']} ({one['size']:,} bytes, SHA-256 {one['sha256']})" for one in files]
+
+
+def no_picture_after(row: GestureRow) -> str:
+    """Why there is no picture after a gesture, where nobody has written it down."""
+    if row.state in {_G.INTENT, _G.REFUSED}:
+        return "no picture: nothing was made"
+    if row.sender_dead_at is not None:
+        return f"no picture: its browser was ended at {clock(row.sender_dead_at)} UTC, before one was taken"
+    return "no picture was taken"
+
+
+def commands(question: QuestionRow, more: str = "") -> list[str]:
+    """The exact commands that answer a question.
+
+    Args:
+        question: the open question.
+        more: options that each command needs as well, such as `--store PATH`.
+    """
+    signed = f"{_SIGNED} {more}".strip()
+    if question.kind in (QuestionKind.ATTEMPTS, QuestionKind.SIGNED_OUT):
+        first = [f"{command} {more}".strip() for command in json.loads(question.details).get("commands", ())]
+        resume = f"browser-agent resume {question.run_id} {more}".strip()
+        return [*first, resume, _answer(question, Answer.ABANDON, signed)]
+    if question.kind is QuestionKind.APPROVAL:
+        yes_or_no = [f"browser-agent {word} {question.id} {signed}" for word in ("approve", "refuse")]
+        return [*yes_or_no, _answer(question, Answer.ABANDON, signed)]
+    return [_answer(question, answer, signed) for answer in Answer if answer in ALLOWED[question.kind]]
+
+
+def checkpoints_in_words(rows: Iterable[CheckpointRow], *, unsealed: bool) -> list[str]:
+    """What is kept of a run's session and page, as far as it may be shown without the key."""
+    told = [_checkpoint(row, json.loads(row.shown)) for row in rows]
+    if unsealed:
+        told.append("session and pages were kept in memory only, since there was no key: browser-agent key --new")
+    return told
+
+
+def _checkpoint(row: CheckpointRow, shown: Mapping[str, str]) -> str:
+    kept = f"kept sealed at {moment(row.at)} (attempt {row.attempt})"
+    if "address" not in shown:
+        return f"{row.purpose} {kept}"
+    return f"{row.purpose} {kept}: “{shown['title']}” at {shown['address']}, {shown['of']}"
+
+
+def needs(question: QuestionRow) -> list[str]:
+    """The names of the values that the run needs, if what is asked about has happened."""
+    names: list[str] = json.loads(question.details).get("needs", [])
+    return names
+
+
+def _answer(question: QuestionRow, answer: Answer, signed: str) -> str:
+    values = "".join(f" --value {name}=..." for name in needs(question)) or " [--value NAME=VALUE]..."
+    words = f"browser-agent answer {question.id} {answer.replace('_', '-')} {signed}"
+    return words + (values if answer is Answer.HAPPENED else "")
+
+
+def moment(at: datetime | None) -> str:
+    """Day and time, in UTC."""
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if at else "-"
+
+
+def clock(at: datetime | None) -> str:
+    """The time alone, in UTC."""
+    return f"{at.astimezone(UTC):%H:%M:%S}" if at else "-"
+
+
+def compact(value: object) -> str:
+    """JSON data in a line that reads well."""
+    if isinstance(value, Mapping):
+        if SECRET_TAG in value:
+            return f"secret {value[SECRET_TAG]}"
+        if _tagged(value):
+            return compact(next(iter(value.values())))
+        return ", ".join(f"{name}: {_inside(inner)}" for name, inner in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "; ".join(compact(inner) for inner in value)
+    return "" if value is None else str(value)
+
+
+def _inside(value: object) -> str:
+    """A value in another one: in brackets if it has names of its own."""
+    return f"({compact(value)})" if isinstance(value, Mapping) and not _tagged(value) else compact(value)
+
+
+def _tagged(value: Mapping[str, object]) -> bool:
+    """Whether it is a value with its type, such as `{"$decimal": "1.5"}`."""
+    return len(value) == 1 and next(iter(value)).startswith("$")

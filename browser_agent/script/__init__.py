@@ -1,0 +1,1 @@
+"""What a task file is written with: tasks, steps, gestures, login routines."""

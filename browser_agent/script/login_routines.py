@@ -1,0 +1,81 @@
+"""Login routines: how a task signs in at a site by itself, declared beside its steps.
+
+    @login(site=books)
+    def sign_in(page: Page) -> None:
+        page.goto(books / "login")
+        page.get_by_label("Account").fill(books.account)
+        page.get_by_label("Password").fill(os.environ["BOOKS_PASSWORD"])
+        page.get_by_role("button", name="Sign in").click()
+
+Run when a login page stands where a step or a look wanted to be. To declare it is to say that it may be repeated:
+signing in changes nothing but the session. Knows nothing of runs, stores or browsers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from browser_agent.errors import WrongTask
+from browser_agent.script.signatures import checked_signature, place
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from observers import Site
+
+Routine = Callable[["Page"], Any]
+
+
+@dataclass(frozen=True)
+class Login:
+    """A routine that signs in at a site. Made by `@login`; calling it signs in on a page, as a test may want."""
+
+    site: Site
+    fn: Routine
+    where: str
+
+    def __call__(self, page: Page) -> None:
+        """Sign in on that page, by the routine as it is written."""
+        self.fn(page)
+
+    @property
+    def name(self) -> str:
+        """What the function is called."""
+        return self.fn.__name__
+
+    def __str__(self) -> str:
+        return f"The login {self.name} ({self.where})"
+
+
+_declared: dict[Site, Login] = {}
+
+
+def login(*, site: Site) -> Callable[[Routine], Login]:
+    """Declare how a task signs in at a site, by code that may be repeated.
+
+    Args:
+        site: the site; it should declare `signed_in`, by which the end of a session is seen.
+
+    Raises:
+        WrongTask: no plain function of a page alone, or a second routine for the site.
+    """
+
+    def declare(fn: Routine) -> Login:
+        signature = checked_signature(fn, "login", "page", "Page")
+        made = Login(site, fn, place(fn))
+        if len(signature.parameters) > 1:
+            raise WrongTask(f"{made} must take the page alone: what it needs comes from the site or the environment.")
+        other = _declared.get(site)
+        if other is not None and (other.name, other.fn.__module__) != (made.name, fn.__module__):
+            raise WrongTask(f"The site {site.name} has two logins: {other} and {made}.")
+        _declared[site] = made  # the same one, if its file was loaded again
+        return made
+
+    return declare
+
+
+def login_of(site: Site) -> Login | None:
+    """The routine that is declared for the site."""
+    return _declared.get(site)

@@ -1,0 +1,219 @@
+"""`agent_run`: an open run on the test's page, opened when it is first used, and again after a test has cut it.
+
+A cut stands for the death of the test's process, which nobody could survive to tell of it: from that instant nothing of
+the run can be written, a held request never leaves, its page is closed. What may never happen: a cut run writes; a
+test that is run again makes a gesture that is in doubt a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from playwright.sync_api import BrowserContext, Error, Page
+
+from browser_agent.browser.deadline import DeadlinePassed, within
+from browser_agent.errors import Stop
+from browser_agent.keeper.own_page import AT_THE_WIRE, OpenRun, open_run
+from browser_agent.options import Event
+from browser_agent.script.gestures import Gesture
+from browser_agent.script.steps import StepCall
+from browser_agent.settings_sources import load
+from browser_agent.states import OPEN_GESTURE_STATES, Point, RunState, Victim
+from browser_agent.store import Lease, Store
+from browser_agent.testing.suite.kill_points import in_words
+from browser_agent.testing.suite.trial import Trial
+from observers import Site
+
+T = TypeVar("T")
+
+CRASH_SECONDS = 2.0
+"""A page that crashes never answers the command that crashes it."""
+OVER = frozenset({RunState.FINISHED, RunState.ABANDONED, RunState.RAISED})
+
+
+class Cut(BaseException):
+    """The life of the open run ends here, as its test wants it. No `Exception`, so that nothing goes on past it."""
+
+
+class AgentRun:
+    """The open run of one test.
+
+    Args:
+        trial: the test.
+        page: its page.
+        new_context: makes another context like the page's.
+        site, sites: see `open_run`.
+
+    Attributes:
+        page: the page of the life that is being lived.
+        is_cut: it was cut, and not opened again.
+        raised: what the test function has raised, if it has.
+    """
+
+    def __init__(
+        self,
+        trial: Trial,
+        page: Page,
+        new_context: Callable[..., BrowserContext],
+        site: Site | None,
+        sites: Sequence[Site],
+    ) -> None:
+        self.page, self.is_cut = page, False
+        self.raised: BaseException | None = None
+        self._trial, self._new_context, self._site, self._sites = trial, new_context, site, sites
+        self._opening: AbstractContextManager[OpenRun] | None = None
+        self._run: OpenRun | None = None
+        self._stop: Stop | None = None
+        self._key = ""
+        self._crashing = False  # asked for, and Chromium has refused it so far
+
+    # what a test does with it
+
+    def make(self, gesture: Gesture[T], *, key: str | None = None) -> T:
+        """Make a gesture on the page, or hand back what an earlier life has proven for it; see `OpenRun.make`."""
+        return self._opened().make(gesture, key=key)
+
+    def step(self, call: StepCall[T], *, key: str | None = None) -> T:
+        """Run a step of a task on the page; see `Run.step`."""
+        return self._opened().step(call, key=key)
+
+    def approve(self, words: str, calls: Sequence[StepCall[T]], *, valid: timedelta | None = None) -> list[StepCall[T]]:
+        """See `Run.approve`."""
+        return self._opened().approve(words, calls, valid=valid)
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return self._opened().id
+
+    @property
+    def attempt(self) -> int:
+        """Which go at the run this is, from 1."""
+        return self._opened().attempt
+
+    # lives
+
+    def reopen(self) -> None:
+        """Begin the next life: a new page with the cookies and storage of the old one, and the same run."""
+        self.close()
+        self._end_attempt()
+        self.page = self._another_page()
+        self._run, self.is_cut, self.raised = None, False, None
+
+    def close(self) -> None:
+        """Close the run, as having come to its end, or as the test has raised."""
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            raised = Cut() if self.is_cut else self.raised
+            opening.__exit__(type(raised) if raised else None, raised, raised.__traceback__ if raised else None)
+
+    def _opened(self) -> OpenRun:
+        if self._stop is not None:
+            raise self._stop
+        if self._run is None:
+            self._key = self._key or _free_key(self._trial)
+            opening = open_run(
+                self.page,
+                site=self._site,
+                sites=self._sites,
+                store=self._trial.store,
+                key=self._key,
+                tell=_heard,
+                options=replace(load().options(), on_question=()),  # nobody is told of what a test asks
+                addresses=self._trial.addresses,
+                reach=self._reach,
+            )
+            try:
+                self._run = opening.__enter__()
+            except Stop as stop:
+                self._stop = stop
+                raise
+            finally:
+                self._note()
+            self._opening = opening
+        return self._run
+
+    def _note(self) -> None:
+        """Whatever came of opening it, the test has this run."""
+        with Store(self._trial.store) as store:
+            if (row := store.leases.keyed(self._key)) is not None:
+                self._trial.audit.add(row.id)
+
+    def _reach(self, point: Point, number: int) -> None:
+        kill = None if self.is_cut else self._trial.kills.meet(point, number)
+        if kill is not None and kill.victim is Victim.BROWSER:
+            self._crashing = True
+        elif kill is not None and self._run is not None:
+            print(f"agent_run: cut {in_words(point, number)}, as asked")
+            self.is_cut = True
+            self._run.cut()  # what is held never leaves: that it may can't be written down any more
+        if point not in AT_THE_WIRE:  # there no call of Playwright may be made
+            self._strike_page(point, number)
+
+    def _strike_page(self, point: Point, number: int) -> None:
+        if self._crashing:
+            self._crashing = not crash(self.page)
+            self._trial.kills.struck = not self._crashing
+            print(f"agent_run: the page {'could not be' if self._crashing else 'is'} crashed {in_words(point, number)}")
+        if self.is_cut:
+            self._die()
+            raise Cut(f"cut {in_words(point, number)}")
+
+    def _die(self) -> None:
+        with suppress(Error):
+            self.page.close()
+
+    def _end_attempt(self) -> None:
+        """Write down, as whoever finds a dead process would, that its attempt is over."""
+        with Store(self._trial.store) as store:
+            row = store.leases.keyed(self._key)
+            if row is not None and row.attempt:
+                store.leases.end_attempt(Lease(row.id, row.attempt, ""), "cut by its test, as if its process had died")
+
+    def _another_page(self) -> Page:
+        old = self.page.context
+        state = old.storage_state()
+        old.close()
+        try:
+            return self._new_context(storage_state=state).new_page()
+        except TypeError:  # the suite's own arguments have one already: it is the older one
+            context = self._new_context()
+            context.set_storage_state(state)
+            return context.new_page()
+
+
+def _heard(event: Event) -> None:
+    if event.kind != "step":  # it has no words of its own here, and its gesture was told of
+        print(f"agent_run: {event.words}")
+
+
+def crash(page: Page) -> bool:
+    """Crash the page's renderer; the browser itself belongs to the whole session.
+
+    Returns:
+        Whether it was crashed: Chromium refuses it while a navigation is under way (measured).
+    """
+    try:
+        session = page.context.new_cdp_session(page)
+        within(CRASH_SECONDS, lambda: session.send("Page.crash"))
+    except DeadlinePassed:
+        return True
+    except Error:
+        return False
+    return True
+
+
+def _free_key(trial: Trial) -> str:
+    """The key of the run that an earlier go of this test has left in doubt, or one that no run has yet."""
+    with Store(trial.store) as store:
+        number = 1
+        while (row := store.leases.keyed(key := f"{trial.key} ({number})")) is not None:
+            doubt: list[Any] = [g for g in store.journal.gestures(row.id) if g.state in OPEN_GESTURE_STATES]
+            if row.state not in OVER or (doubt and row.state is RunState.RAISED):
+                return key
+            number += 1
+        return key
