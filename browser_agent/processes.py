@@ -10,6 +10,7 @@ process of another place (see `places`) is judged by its pid.
 
 from __future__ import annotations
 
+import getpass
 import os
 import signal
 import socket
@@ -234,3 +235,11 @@ def _start_from_psutil(pid: int) -> float | None:
         return None if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
     except psutil.NoSuchProcess:
         return None
+
+
+def own_user() -> str:
+    """The account of this machine that this process runs under: on its authority a run is submitted."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # an account without a name, as in many containers
+        return f"uid {os.getuid()}"

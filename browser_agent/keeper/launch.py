@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from browser_agent.ownership.terminal import own_user
+from browser_agent.processes import own_user
 from browser_agent.run import run_secrets as vault
 from browser_agent.script.tasks import Task, dump_arguments, parse_arguments
 from browser_agent.store import Store

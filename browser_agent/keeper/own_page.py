@@ -26,7 +26,7 @@ from browser_agent.browser.task_page import Acting
 from browser_agent.errors import Fact, Misuse, Stop, StoreUnusable, Superseded
 from browser_agent.options import OPEN_TASK, Event, Options, Tell
 from browser_agent.ownership.takeover import last_attempt, take_over
-from browser_agent.ownership.terminal import own_user
+from browser_agent.processes import own_user
 from browser_agent.reporting.announcer import Announcer
 from browser_agent.run.attempt import Attempt
 from browser_agent.run.executor import Run, state_after

@@ -7,7 +7,6 @@ Enter after the run was asked to stop lets a gesture through; a wait for the ter
 from __future__ import annotations
 
 import asyncio
-import getpass
 import os
 import select
 import signal
@@ -20,6 +19,7 @@ from typing import Any
 
 from browser_agent.errors import Misuse
 from browser_agent.options import Options
+from browser_agent.processes import own_user
 
 
 def check_attended(options: Options) -> None:
@@ -37,14 +37,6 @@ def check_attended(options: Options) -> None:
         raise Misuse(
             "--pause-before-gesture needs a terminal to answer at, and standard input is none. Nothing was started."
         )
-
-
-def own_user() -> str:
-    """The account of this machine that this process runs under: on its authority a run is submitted."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # an account without a name, as in many containers
-        return f"uid {os.getuid()}"
 
 
 def watcher() -> str | None:

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from browser_agent.errors import Misuse, WrongTask
-from browser_agent.ownership.terminal import own_user
+from browser_agent.processes import own_user
 from browser_agent.script.steps import Step
 from browser_agent.script.tasks import Task, load_module, load_task
 from browser_agent.states import GestureState, StepState
