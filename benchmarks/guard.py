@@ -21,7 +21,7 @@ from playwright.async_api import async_playwright
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from browser_agent.browser.chromium import Chromium
-from browser_agent.browser.guarded_browser import HeldBrowser
+from browser_agent.browser.guarded_browser import GuardedBrowser
 from browser_agent.states import Point
 from fixtures.till.till import Till
 
@@ -63,9 +63,9 @@ class Keeper:
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(CALL_SECONDS)
 
-    async def _hold(self, chromium: Chromium) -> HeldBrowser:
+    async def _hold(self, chromium: Chromium) -> GuardedBrowser:
         playwright = await async_playwright().start()
-        held = await HeldBrowser.attach(playwright, chromium, release=_nothing, reach=_nowhere)
+        held = await GuardedBrowser.attach(playwright, chromium, release=_nothing, reach=_nowhere)
         if held is None:
             raise RuntimeError("Nothing can attach to the browser.")
         return held

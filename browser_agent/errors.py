@@ -10,7 +10,8 @@ never which library gave up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 
 
 class Fact(Exception):
@@ -168,3 +169,16 @@ class InOtherHands(Misuse):
 
 class NotAllowed(Misuse):
     """An arrow that the tables of `states` do not have. Nothing was changed."""
+
+
+def installing(extra: str) -> str:
+    """Where one gets an extra, and by which command; for the end of a sentence."""
+    return f'in the checkout of browser-agent: pip install -e ".[{extra}]"'
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A question after the known name that is most like this one; if none is, all of them; empty if there are none."""
+    names = list(known)
+    spelled = (word, word.lower().replace("-", "_"))
+    near = next((found for each in spelled if (found := difflib.get_close_matches(each, names, 1))), None)
+    return f"; did you mean {near[0]}?" if near else f"; there is {', '.join(names)}" if names else ""

@@ -214,20 +214,20 @@ def _end(item: pytest.Item, trial: Trial) -> None:
     """Write the reports of a test's runs, and gather what others may show: an error here is an error of the test."""
     if not trial.audit.runs:
         return
-    from browser_agent.testing.suite import locations as places
-    from browser_agent.testing.suite import report_extras as attachments
-    from browser_agent.testing.suite import report_folder as folder
+    from browser_agent.testing.suite import locations, report_extras, report_folder
 
     config, audit = item.config, trial.audit
-    where = places.told(config, places.REPORT)
-    reports = folder.write_reports(where, audit.store, trial.test, audit.runs, trial.go) if where else []
-    entry = folder.Entry(trial.test, list(audit.outcomes), len(audit.questions), [report.name for report in reports])
+    where = locations.told(config, locations.REPORT)
+    reports = report_folder.write_reports(where, audit.store, trial.test, audit.runs, trial.go) if where else []
+    entry = report_folder.Entry(
+        trial.test, list(audit.outcomes), len(audit.questions), [report.name for report in reports]
+    )
     extras: list[Any] = []
-    if attachments.html_is_written(config):
-        extras = attachments.extras(config, attachments.shots(audit.store, audit.runs), reports)
-    if attachments.allure_is_written(config):
-        attachments.give_allure(attachments.shots(audit.store, audit.runs), reports)
-    item.stash[_TOLD] = ((folder.PROPERTY, entry.dump()), extras)
+    if report_extras.html_is_written(config):
+        extras = report_extras.extras(config, report_extras.shots(audit.store, audit.runs), reports)
+    if report_extras.allure_is_written(config):
+        report_extras.give_allure(report_extras.shots(audit.store, audit.runs), reports)
+    item.stash[_TOLD] = ((report_folder.PROPERTY, entry.dump()), extras)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import assert_never
 
-from browser_agent.sends import matches_request
 from browser_agent.states import GestureState
-from browser_agent.wire import WireFact, WireReport
+from browser_agent.wire import WireFact, WireReport, matches_request
 from observers import Accepted, Outcome
 
 REJECTED_STATUSES = frozenset({400, 401, 402, 403, 404, 405, 406, 411, 413, 414, 415, 422, 428, 431})

@@ -19,9 +19,8 @@ import platformdirs
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from browser_agent.errors import Misuse
+from browser_agent.errors import Misuse, nearest
 from browser_agent.settings import Bound, Settings, shown
-from browser_agent.spelling import nearest
 from browser_agent.store.address import located, meant_as_address
 
 __all__ = ["Bound", "Resolved", "Settings", "default_store", "load", "resolve", "store_meant"]

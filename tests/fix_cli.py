@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import browser_agent.keeper.keeper
-from browser_agent import settings_sources as settings
+from browser_agent import settings_sources
 from browser_agent.cli import app
 from browser_agent.errors import InOtherHands
 from browser_agent.options import Ended, Event, Options, Tell
@@ -54,7 +54,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder that the commands run in, with a task and no settings; no command knows of another."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(settings.STORE_VARIABLE, str(tmp_path / "runs.db"))
+    monkeypatch.setenv(settings_sources.STORE_VARIABLE, str(tmp_path / "runs.db"))
     monkeypatch.setenv("COLUMNS", "200")
     (tmp_path / "invoices.py").write_text(TASK)
     yield tmp_path

@@ -20,7 +20,7 @@ from playwright.async_api import async_playwright
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Request, Response
 
 from browser_agent.browser.chromium import Chromium
-from browser_agent.browser.guarded_browser import HeldBrowser
+from browser_agent.browser.guarded_browser import GuardedBrowser
 from browser_agent.states import Point
 from browser_agent.testing.proxy.loop_thread import Loop
 from browser_agent.wire import NOTHING_SEEN, WireFact, WireReport
@@ -48,9 +48,9 @@ class Guard:
         self._loop = Loop("keeper of the guard")
         self._playwright, self._held = self._loop.run(self._attach(chromium))
 
-    async def _attach(self, chromium: Chromium) -> tuple[AsyncPlaywright, HeldBrowser]:
+    async def _attach(self, chromium: Chromium) -> tuple[AsyncPlaywright, GuardedBrowser]:
         playwright = await async_playwright().start()
-        held = await HeldBrowser.attach(playwright, chromium, release=self._release, reach=self._reach)
+        held = await GuardedBrowser.attach(playwright, chromium, release=self._release, reach=self._reach)
         assert held is not None
         return playwright, held
 

@@ -28,11 +28,11 @@ SHORT = """
 import sys
 from browser_agent.options import KillAt, Options
 from browser_agent.store import Store, Times
-from browser_agent.keeper.queue_worker import Duty, serve
+from browser_agent.keeper.queue_worker import WorkerLimits, serve
 
 options = Options(kill_at=KillAt.parse(sys.argv[4]) if sys.argv[4] else None)
 with Store(sys.argv[1], times=Times.shortened(2.5), host=sys.argv[2]) as store:
-    serve(store, Duty(until_idle=sys.argv[3] == "until-idle"), options, lambda event: print(event, flush=True))
+    serve(store, WorkerLimits(until_idle=sys.argv[3] == "until-idle"), options, lambda event: print(event, flush=True))
 """
 """A worker process whose leases last 12 s: for what happens after they have run out."""
 
@@ -40,7 +40,7 @@ STOPPED = """
 import os, signal, sys, time
 from browser_agent.options import Options
 from browser_agent.store import Store, Times
-from browser_agent.keeper.queue_worker import Duty, serve
+from browser_agent.keeper.queue_worker import WorkerLimits, serve
 
 def stop(event):
     if event.run:
@@ -49,7 +49,7 @@ def stop(event):
             time.sleep(1)  # another thread may be the one that takes the signal
 
 with Store(sys.argv[1], times=Times.shortened(2.5), host=sys.argv[2]) as store:
-    serve(store, Duty(), Options(), stop)
+    serve(store, WorkerLimits(), Options(), stop)
 """
 """The same, stopped in the middle of a write as soon as it keeps a run."""
 

@@ -17,7 +17,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from browser_agent.browser.chromium import Chromium
-from browser_agent.keeper.fault_injection import strike
+from browser_agent.keeper.fault_injection import inject
 from browser_agent.keeper.keeper import Ended, Event, KillAt, Options, keep
 from browser_agent.keeper.launch import submit
 from browser_agent.options import Tell
@@ -114,7 +114,7 @@ class World:
         """Strike the run's driver, browser or tabs at once, from outside of it."""
         attempt = self.store.leases.attempts(run)[-1]
         driver = TypeAdapter(ProcessId).validate_json(attempt.driver or "")
-        strike(Victim(victim), worker=None, driver=driver, browser=Chromium.found(attempt.browser or ""))
+        inject(Victim(victim), worker=None, driver=driver, browser=Chromium.found(attempt.browser or ""))
 
     def answer(self, question: str, answer: Answer, **values: str) -> None:
         """A person's answer."""

@@ -28,8 +28,7 @@ from pydantic.dataclasses import dataclass
 
 from browser_agent import processes
 from browser_agent.browser.appearance import AS_IT_IS, Appearance
-from browser_agent.browser.certificate_home import presenting
-from browser_agent.browser.client_certificate import PASSPHRASE_VARIABLE
+from browser_agent.browser.client_certificate import PASSPHRASE_VARIABLE, presenting
 from browser_agent.processes import ProcessId
 from browser_agent.secrets.seal import KEY_VARIABLE
 

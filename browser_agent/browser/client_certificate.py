@@ -6,7 +6,9 @@ Knows nothing of browsers. What may never happen: the key or its passphrase is p
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.serialization import PrivateFormat, load_pem_private_key, pkcs12
 
+from browser_agent.browser import nss_store
 from browser_agent.errors import Misuse
 
 PASSPHRASE_VARIABLE = "BROWSER_AGENT_CLIENT_PASSPHRASE"
@@ -84,3 +87,40 @@ class ClientCertificate:
         if key.public_key() != certificate.public_key():
             raise ValueError("the key is that of another certificate")
         return key, certificate, chain
+
+
+_IN_THE_HOME = {
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_CACHE_HOME": ".cache",
+    "XAUTHORITY": ".Xauthority",
+}
+"""What else is looked for in a home folder, fonts and the right to the screen among it: that stays the user's own."""
+
+
+def presenting(profile: Path, certificate: ClientCertificate | None) -> dict[str, str]:
+    """Make the store in a new profile; what Chromium's environment must say of it.
+
+    Raises:
+        Misuse: the certificate can't be used, or there is no NSS here.
+    """
+    if certificate is None:
+        return {}
+    folder = profile / nss_store.PLACE
+    if not folder.exists():
+        folder.mkdir(mode=0o700, parents=True)
+        _fill(folder, certificate)
+    return {**_of_the_user(os.environ), "HOME": str(profile)}
+
+
+def _fill(folder: Path, certificate: ClientCertificate) -> None:
+    program = (sys.executable, "-I", nss_store.__file__, str(folder), PACKED_WITH)
+    done = subprocess.run(program, input=certificate.packed(), capture_output=True, check=False)
+    if done.returncode != 0:
+        why = (done.stderr.decode(errors="replace").strip().splitlines() or ["it says nothing"])[-1]
+        raise Misuse(f"The client certificate {certificate.file} can't be given to Chromium: {why}.")
+
+
+def _of_the_user(environment: Mapping[str, str]) -> dict[str, str]:
+    home = os.path.expanduser("~")  # it may have none, as in a container
+    return {name: environment.get(name) or os.path.join(home, place) for name, place in _IN_THE_HOME.items()}

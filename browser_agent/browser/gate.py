@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 from playwright.async_api import BrowserContext, Error, Page, Request, WebSocket
 
-from browser_agent.browser.gesture_traffic import Watch
+from browser_agent.browser.gesture_traffic import GestureTraffic
 from browser_agent.browser.interception import Answer, Pause, Paused
 from browser_agent.browser.netlog import NetworkLog
 from browser_agent.browser.send_order import Leaving
@@ -58,8 +58,8 @@ class Gate:
     ) -> None:
         self._pause, self._release, self._reach, self._log = pause, release, reach, log
         self.helper = helper
-        self._watches: dict[str, Watch] = {}
-        self._current: Watch | None = None
+        self._watches: dict[str, GestureTraffic] = {}
+        self._current: GestureTraffic | None = None
         self._sockets: set[WebSocket] = set()
         self._refusing: str | None = None
         self._leaving = Leaving()
@@ -84,7 +84,7 @@ class Gate:
         self._leaving.forget()
         span = await self._log.span(self.helper) if self._log is not None else None
         sockets, workers = len(self._sockets), self._pause.workers
-        watch = Watch(gesture, sends, guarded=guarded, sockets=sockets, workers=workers, span=span)
+        watch = GestureTraffic(gesture, sends, guarded=guarded, sockets=sockets, workers=workers, span=span)
         self._current = self._watches[gesture] = watch
         await self._pause.stand()
         return True
@@ -131,7 +131,7 @@ class Gate:
         await self._leaving.read()
         await self._pause.let_go(paused)
 
-    async def _hold(self, watch: Watch, paused: Paused) -> None:
+    async def _hold(self, watch: GestureTraffic, paused: Paused) -> None:
         address = watch.held(paused, datetime.now(UTC))
         refused = await self._said_no(self._reach(Point.PAUSED, watch.gesture))
         declared = watch.is_declared(paused)  # it gets a fresh connection even if that cuts off one that isn't
@@ -157,7 +157,7 @@ class Gate:
         else:
             await self._reach(Point.RELEASED, watch.gesture)
 
-    async def _refused(self, watch: Watch, paused: Paused, address: str, *, flush: bool) -> str | None:
+    async def _refused(self, watch: GestureTraffic, paused: Paused, address: str, *, flush: bool) -> str | None:
         """Why the held request must not leave, or None: fence checked, `released` written, connections closed."""
         if self._refusing is None:
             no = await self._said_no(self._release(watch.gesture, paused.method, address))

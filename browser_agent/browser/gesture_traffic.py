@@ -10,8 +10,7 @@ from datetime import datetime
 
 from browser_agent.browser.interception import Answer, Paused
 from browser_agent.browser.netlog import Span
-from browser_agent.sends import matches_request
-from browser_agent.wire import SAFE_METHODS, WireFact, WireReport
+from browser_agent.wire import SAFE_METHODS, WireFact, WireReport, matches_request
 from observers.evidence import plain_address
 
 _MAY_WRITE = frozenset({"document", "xhr", "fetch"})
@@ -19,7 +18,7 @@ _MAY_WRITE = frozenset({"document", "xhr", "fetch"})
 
 
 @dataclass
-class Watch:
+class GestureTraffic:
     """What is seen of one gesture's requests.
 
     `guarded` = the browser's pooled connections can be closed, so that nothing of it is sent twice; `span` = its part

@@ -9,18 +9,29 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from playwright.async_api import Browser, BrowserContext, Dialog, Error, Page, Playwright, Request, Route, StorageState
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    Dialog,
+    Error,
+    Page,
+    Playwright,
+    Request,
+    Route,
+    StorageState,
+    ViewportSize,
+)
 
 from browser_agent.browser.appearance import AS_IT_IS, Appearance
 from browser_agent.browser.chromium import Chromium, ChromiumSilent, close_page_by_port
 from browser_agent.browser.gate import Gate, Reach, Release
 from browser_agent.browser.interception import EVERYTHING, Pause, home_of
 from browser_agent.browser.netlog import NetworkLog
-from browser_agent.browser.page_appearance import appear
 from observers.session import SESSION_STORAGE, storage_state, without_undeclared
 
 T = TypeVar("T")
@@ -37,7 +48,7 @@ HELPER_ADDRESS = "about:blank#browser-agent"
 """The address of the page from which pooled connections are closed; no task acts on it."""
 
 
-class HeldBrowser:
+class GuardedBrowser:
     """One Chromium with the keeper's connection and gate."""
 
     def __init__(self, chromium: Chromium, browser: Browser, gate: Gate, log: NetworkLog | None) -> None:
@@ -64,7 +75,7 @@ class HeldBrowser:
         netlog: bool = False,
         appearance: Appearance = AS_IT_IS,
         executable: Path | None = None,
-    ) -> HeldBrowser:
+    ) -> GuardedBrowser:
         """A new Chromium with a new profile, given the session `state`; with `netlog`, its network log is read.
 
         Raises:
@@ -107,7 +118,7 @@ class HeldBrowser:
         log: NetworkLog | None = None,
         appearance: Appearance = AS_IT_IS,
         seconds: float = ATTACH_SECONDS,
-    ) -> HeldBrowser | None:
+    ) -> GuardedBrowser | None:
         """The keeper's own connection to a living Chromium; None if it cannot be attached to in that time.
 
         `log` has been read from Chromium's start on; of a Chromium that another keeper has started there is none.
@@ -265,3 +276,29 @@ async def _within(seconds: float, answer: Awaitable[T]) -> T | None:
         return await asyncio.wait_for(answer, seconds)
     except (Error, TimeoutError):
         return None
+
+
+PAGE_SECONDS = 3.0
+
+
+async def appear(context: BrowserContext, appearance: Appearance) -> None:
+    """Set the pages of a context, those that are there before it returns, and each that comes when it comes."""
+    if not (appearance.viewport or appearance.locale):
+        return
+
+    async def come(page: Page) -> None:
+        with suppress(Error, TimeoutError):  # it is gone, or doesn't answer
+            await asyncio.wait_for(_set(page, appearance), PAGE_SECONDS)
+
+    context.on("page", come)
+    for page in context.pages:
+        await come(page)
+
+
+async def _set(page: Page, appearance: Appearance) -> None:
+    if appearance.viewport:
+        width, height = appearance.viewport
+        await page.set_viewport_size(ViewportSize(width=width, height=height))
+    if appearance.locale:
+        session = await page.context.new_cdp_session(page)  # it stays: the language lasts as long as it does
+        await session.send("Emulation.setLocaleOverride", {"locale": appearance.locale})

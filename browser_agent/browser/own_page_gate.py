@@ -29,7 +29,7 @@ Reach = Callable[[Point, str], None]
 """Called at a durable point of a gesture on the wire. Makes no call of Playwright."""
 
 
-class Guard:
+class OwnPageGate:
     """Stands before the gestures of one page, over all of its browser context.
 
     Args:

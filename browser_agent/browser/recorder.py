@@ -21,8 +21,7 @@ from playwright.sync_api import Download, Error, Page, Request, Response
 
 from browser_agent.browser.guarded_browser import HELPER_ADDRESS
 from browser_agent.browser.toasts import Toasts
-from browser_agent.sends import matches_request
-from browser_agent.wire import SAFE_METHODS
+from browser_agent.wire import SAFE_METHODS, matches_request
 from observers.observer import Recording
 from observers.reading import LookFailed, Reading
 from observers.recorded import NOT_BEGUN, Downloaded, OpenedPage, Recorded

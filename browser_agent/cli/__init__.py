@@ -15,15 +15,7 @@ from typing import Annotated
 
 import typer
 
-from browser_agent.cli import answer as answering
-from browser_agent.cli import config as configuring
-from browser_agent.cli import login as signing
-from browser_agent.cli import machine as trying
-from browser_agent.cli import queue as queueing
-from browser_agent.cli import reverse as reversing
-from browser_agent.cli import run as running
-from browser_agent.cli import show as reading
-from browser_agent.cli import temporal
+from browser_agent.cli import answer, config, login, machine, queue, reverse, run, show, temporal
 from browser_agent.cli.desk import told
 from browser_agent.cli.exit_codes import WORDS, Exit
 from browser_agent.secrets.scrubber import Scrubber
@@ -62,18 +54,18 @@ def _browser_agent(
 
 
 _COMMANDS: tuple[Callable[..., Exit], ...] = (
-    *(running.run, running.resume),
-    *(queueing.submit, queueing.worker, queueing.watch, queueing.workers),
-    *(reading.runs, reading.show, reading.inbox),
-    *(answering.answer, answering.approve, answering.refuse),
-    reversing.reverse,
-    reading.report,
-    *(configuring.config, trying.key, signing.login, trying.doctor, trying.demo),
+    *(run.run, run.resume),
+    *(queue.submit, queue.worker, queue.watch, queue.workers),
+    *(show.runs, show.show, show.inbox),
+    *(answer.answer, answer.approve, answer.refuse),
+    reverse.reverse,
+    show.report,
+    *(config.config, machine.key, login.login, machine.doctor, machine.demo),
 )
 for _command in _COMMANDS:
     app.command()(told(_command))
-audit.command("verify")(told(reading.audit_verify))
-audit.command("show")(told(reading.audit_show))
+audit.command("verify")(told(show.audit_verify))
+audit.command("show")(told(show.audit_show))
 app.add_typer(audit, name="audit")
 for _command in temporal.COMMANDS:
     on_temporal.command()(told(_command))

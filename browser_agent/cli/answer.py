@@ -8,14 +8,13 @@ from typing import Annotated
 
 import typer
 
-from browser_agent.cli import question_text as asking
+from browser_agent.cli import question_text
 from browser_agent.cli.desk import AsJson, Desk, Set, StorePath, named_values, open_desk, resolved
 from browser_agent.cli.exit_codes import Exit, exit_of
 from browser_agent.cli.run import Headed, close, display, document, kept, looked, refused_calls, say_refused
-from browser_agent.errors import InOtherHands, Misuse
+from browser_agent.errors import InOtherHands, Misuse, nearest
 from browser_agent.options import Ended, Options
 from browser_agent.ownership.liveness import worker_lives
-from browser_agent.spelling import nearest
 from browser_agent.states import Answer, QuestionKind, QuestionState
 from browser_agent.store import Consent, Said
 from browser_agent.store.records import QuestionRow
@@ -160,7 +159,7 @@ def _answer(desk: Desk, name: str, said: Said, *, resume: bool) -> Exit:
     ended = _resume(desk, question, options) if resume and not given_up and not for_workers else None
     desk.screen.document(
         {
-            "question": asking.document(question, desk.more),
+            "question": question_text.document(question, desk.more),
             "taken": taken,
             "ended": document(desk, ended) if ended else None,
         }
@@ -191,6 +190,6 @@ def _close(desk: Desk, question: QuestionRow, ended: Ended | None, *, given_up: 
         return exit_of(ended.state)
     if not given_up:
         run = desk.store.leases.run(question.run_id)
-        goes_on = asking.goes_on(run, desk.more, worker_lives=worker_lives(desk.store))
+        goes_on = question_text.goes_on(run, desk.more, worker_lives=worker_lives(desk.store))
         desk.screen.say(f"{goes_on[0].upper()}{goes_on[1:]}", "cyan")
     return Exit.FINISHED

@@ -7,15 +7,14 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from browser_agent import settings_sources as settings
+from browser_agent import settings_sources
 from browser_agent.cli.desk import AsJson, Set, resolved
 from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.plain_text import one_line
 from browser_agent.cli.screen import Screen
-from browser_agent.errors import UnknownName
+from browser_agent.errors import UnknownName, nearest
 from browser_agent.settings import AS_SHIPPED, Settings, shown
-from browser_agent.spelling import nearest
-from browser_agent.store import address as whereabouts
+from browser_agent.store import address
 
 
 def config(
@@ -38,7 +37,7 @@ def config(
     rows = [row for row in found.rows() if name is None or row[0].partition(".")[0] == name]
     if name is None:
         screen.table(_table(rows))
-        store = whereabouts.shown(settings.store_meant(None, found.settings))
+        store = address.shown(settings_sources.store_meant(None, found.settings))
         screen.say(f"\nThe store: {store}\nWhat one of them means: browser-agent config SETTING", "dim")
     else:
         _explain(screen, name, rows)
@@ -51,7 +50,7 @@ def config(
 def _table(rows: list[tuple[str, str, str]]) -> Table:
     table = Table("setting", "value", "from", box=None, header_style="bold", pad_edge=False)
     for word, value, source in rows:
-        table.add_row(word, one_line(value) or "-", "" if source == settings.DEFAULT else source)
+        table.add_row(word, one_line(value) or "-", "" if source == settings_sources.DEFAULT else source)
     return table
 
 
@@ -64,7 +63,7 @@ def _explain(screen: Screen, name: str, rows: list[tuple[str, str, str]]) -> Non
         return
     screen.say(f"  when nobody says anything: {shown(name, getattr(AS_SHIPPED, name)) or '-'}")
     screen.say(f"  In browser-agent.toml: {name} = ...")
-    screen.say(f"  In the environment:    {settings.PREFIX}{name.upper()}=...")
+    screen.say(f"  In the environment:    {settings_sources.PREFIX}{name.upper()}=...")
     screen.say(f"  For one command:       --set {name}=...")
 
 

@@ -25,11 +25,10 @@ from rich.table import Table
 
 from browser_agent import processes
 from browser_agent.browser.chromium import Chromium
-from browser_agent.cli import question_text as asking
+from browser_agent.cli import question_text
 from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.screen import Screen
-from browser_agent.errors import Misuse
-from browser_agent.extras import installing
+from browser_agent.errors import Misuse, installing
 from browser_agent.keeper.keeper import keep
 from browser_agent.options import Ended, Event, KillAt, Options
 from browser_agent.ownership.terminal import check_attended
@@ -248,7 +247,7 @@ def _show(scene: Scene, interruption: Interruption, report: Path, headed: bool) 
     ended = _keep(scene, interruption, headed)
     screen.say(f"\n{ended.state.capitalize()}: {ended.words}", "bold")
     for question in _open(scene, ended):
-        asking.put(screen, question, f"--store {scene.store.where}")
+        question_text.put(screen, question, f"--store {scene.store.where}")
         screen.say("  (The sites of the demo end with it: this question is here to be read.)", "dim")
     return reckon(scene, interruption, ended, write_report(scene.store, scene.run, report))
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
-from browser_agent import settings_sources as settings
+from browser_agent import settings_sources
 from browser_agent.cli.exit_codes import INTERRUPTED, Exit
 from browser_agent.cli.question_text import store_option
 from browser_agent.cli.screen import Screen
@@ -28,7 +28,7 @@ StorePath = Annotated[
     typer.Option(
         "--store",
         metavar="FILE|postgresql://...",
-        help=f"The store. Default: {settings.STORE_VARIABLE}, {settings.FILE_NAME}, else your data folder.",
+        help=f"The store. Default: {settings_sources.STORE_VARIABLE}, {settings_sources.FILE_NAME}, else a data folder.",
     ),
 ]
 Set = Annotated[
@@ -49,7 +49,7 @@ class Desk:
 
     store: Store
     screen: Screen
-    settings: settings.Settings
+    settings: settings_sources.Settings
     more: str
 
     def run(self, name: str) -> RunRow:
@@ -62,7 +62,7 @@ class Desk:
         return runs[0]
 
 
-def resolved(given: list[str] | None = None, **flags: Any) -> settings.Resolved:
+def resolved(given: list[str] | None = None, **flags: Any) -> settings_sources.Resolved:
     """The settings of this command.
 
     Args:
@@ -70,13 +70,15 @@ def resolved(given: list[str] | None = None, **flags: Any) -> settings.Resolved:
         flags: settings that have a flag of their own; None = it was not said. They win over `--set`.
 
     Raises:
-        Misuse: see `settings.resolve`.
+        Misuse: see `settings_sources.resolve`.
     """
     said = {name: value for name, value in flags.items() if value is not None}
-    return settings.resolve(said=named_values(given or [], "a setting") | said)
+    return settings_sources.resolve(said=named_values(given or [], "a setting") | said)
 
 
-def open_desk(store: str | None, as_json: bool, *, new: bool = False, using: settings.Settings | None = None) -> Desk:
+def open_desk(
+    store: str | None, as_json: bool, *, new: bool = False, using: settings_sources.Settings | None = None
+) -> Desk:
     """Open the store that is meant, and begin to log if that is wanted.
 
     Args:
@@ -88,11 +90,11 @@ def open_desk(store: str | None, as_json: bool, *, new: bool = False, using: set
     Raises:
         Misuse: there is no such store, it cannot be used, or the settings cannot.
     """
-    found = using or settings.load()
-    where = settings.store_meant(store, found)
+    found = using or settings_sources.load()
+    where = settings_sources.store_meant(store, found)
     if not new and isinstance(where, Path) and not where.exists():
         raise UnknownName(f"There is no store at {where} yet; `browser-agent run` makes one.")
-    more = store_option(where, settings.store_meant(None, settings.load()))
+    more = store_option(where, settings_sources.store_meant(None, settings_sources.load()))
     start_log(found.log_level, found.log_file, as_json=found.log_format == "json")
     return Desk(Store(where, host=found.host, evidence=found.evidence), Screen(as_json), found, more)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from browser_agent import settings_sources as settings
+from browser_agent import settings_sources
 from browser_agent.cli.desk import AsJson, StorePath
 from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.run import Headed
@@ -37,8 +37,8 @@ def doctor(
     from browser_agent.cli.doctor import as_json as json_of
     from browser_agent.cli.doctor import as_lines, examine, install_chromium
 
-    using = settings.load()
-    where = settings.store_meant(store, using)
+    using = settings_sources.load()
+    where = settings_sources.store_meant(store, using)
     if install:
         install_chromium()
     checks = examine(where.parent if isinstance(where, Path) else where, using)

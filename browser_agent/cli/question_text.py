@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from browser_agent.cli import plain_text as plain
+from browser_agent.cli import plain_text
 from browser_agent.cli.plain_text import one_line
 from browser_agent.cli.screen import Screen
 from browser_agent.options import OPEN_TASK
@@ -29,7 +29,7 @@ def put(screen: Screen, question: QuestionRow, more: str = "") -> None:
         question: the open question.
         more: options that the answer command needs as well, such as `--store PATH`.
     """
-    data = plain.row(question, *plain.QUESTION)
+    data = plain_text.row(question, *plain_text.QUESTION)
     screen.say()
     screen.say(f"Question {question.id}  ({question.kind.replace('_', ' ')}, run {question.run_id})", "bold yellow")
     screen.say(f"  {question.words}", "bold")
@@ -53,7 +53,7 @@ def put(screen: Screen, question: QuestionRow, more: str = "") -> None:
 
 def document(question: QuestionRow, more: str = "") -> dict[str, Any]:
     """The question for a program."""
-    return {**plain.row(question, *plain.QUESTION), "commands": commands(question, more)}
+    return {**plain_text.row(question, *plain_text.QUESTION), "commands": commands(question, more)}
 
 
 def keeper_is_dead(run: RunRow, more: str = "") -> str:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from browser_agent.cli import plain_text as plain
+from browser_agent.cli import plain_text
 from browser_agent.cli.desk import AsJson, Desk, Set, StorePath, named_values, open_desk, resolved
 from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.plain_text import one_line
@@ -72,7 +72,7 @@ def submit(
         desk.screen.say(f"Run {row.id}: {row.task_name} waits for a worker in {desk.store.where}{due}.")
     else:
         desk.screen.say(f"Run {row.id} has that key already: it is {row.state.replace('_', ' ')}. Nothing was changed.")
-    desk.screen.document(plain.row(row, *plain.RUN))
+    desk.screen.document(plain_text.row(row, *plain_text.RUN))
     return Exit.FINISHED
 
 
@@ -117,11 +117,11 @@ def worker(
 
     Example:  browser-agent worker --concurrency 4 --memory-limit 2000
     """
-    from browser_agent.keeper.queue_worker import Duty, serve  # Playwright is slow to import
+    from browser_agent.keeper.queue_worker import WorkerLimits, serve  # Playwright is slow to import
 
     using = resolved(given, memory=memory_limit, log_level=log_level, log_file=log_file).settings
     desk = open_desk(store, as_json, new=True, using=using)
-    duty = Duty(concurrency, 1 if once else None, until_idle or once)
+    duty = WorkerLimits(concurrency, 1 if once else None, until_idle or once)
     desk.screen.progress(f"A worker of {concurrency} waits for runs in {desk.store.where}")
     taken = serve(desk.store, duty, using.options(), _teller(desk))
     desk.screen.say(f"Ended; {taken} {'run was' if taken == 1 else 'runs were'} taken.")
@@ -144,10 +144,10 @@ def watch(
 
     Example:  browser-agent watch
     """
-    from browser_agent.ownership.watchdog import Watch
+    from browser_agent.ownership.watchdog import Watchdog
 
     desk = open_desk(store, as_json, new=True, using=resolved(given).settings)
-    watching = Watch(desk.store, desk.settings.options(), _teller(desk))
+    watching = Watchdog(desk.store, desk.settings.options(), _teller(desk))
     if once:
         watching.glance(leave_seconds=0.0)
         return Exit.FINISHED
@@ -171,7 +171,7 @@ def workers(store: StorePath = None, as_json: AsJson = False) -> Exit:
     table = Table("worker", "host", "pid", "since (UTC)", "runs", box=None, header_style="bold", pad_edge=False)
     for each in found:
         row, state = each.row, _state(each, states[each.row.id], now)
-        pid, since = str(plain.loaded(row.process)["pid"]), f"{row.began:%m-%d %H:%M:%S}"
+        pid, since = str(plain_text.loaded(row.process)["pid"]), f"{row.began:%m-%d %H:%M:%S}"
         table.add_row(state, one_line(row.host), pid, since, f"{len(each.attempts)} of {row.concurrency}")
     if found:
         desk.screen.table(table)
@@ -191,7 +191,7 @@ def _state(of: Keeping, state: Liveness, now: datetime) -> str:
 
 def _kept(by: Keeping, attempt: AttemptRow, now: datetime) -> str:
     mark = f"; {one_line(attempt.progress)} ({age(attempt.progressed, now):.0f} s ago)" if attempt.progress else ""
-    pid, beaten = plain.loaded(by.row.process)["pid"], age(attempt.beaten, now)
+    pid, beaten = plain_text.loaded(by.row.process)["pid"], age(attempt.beaten, now)
     return f"  {pid} keeps {attempt.run_id}, attempt {attempt.number}: heartbeat {beaten:.0f} s ago{mark}"
 
 
@@ -206,7 +206,7 @@ def _document(of: Keeping, state: Liveness, now: datetime) -> dict[str, Any]:
         }
         for attempt in of.attempts
     ]
-    return {**plain.row(of.row, "process"), "state": str(state), "keeps": kept}
+    return {**plain_text.row(of.row, "process"), "state": str(state), "keeps": kept}
 
 
 def _teller(desk: Desk) -> Any:

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from browser_agent.cli import plain_text as plain
-from browser_agent.cli import question_text as asking
+from browser_agent.cli import plain_text, question_text
 from browser_agent.cli.desk import AsJson, Desk, RunId, Set, StorePath, named_values, open_desk, resolved
 from browser_agent.cli.exit_codes import Exit, exit_of
 from browser_agent.errors import InOtherHands, Misuse
@@ -158,7 +157,7 @@ def _queue(desk: Desk, row: RunRow) -> Exit:
         raise Misuse(f"Run {row.id} was opened by other code: open it there again, with its key, and it goes on.")
     give_to_queue(desk.store, row.id, own_user())
     desk.screen.say(f"Run {row.id}: {row.task_name} waits for a worker, which begins by looking.")
-    desk.screen.document(plain.row(desk.store.leases.run(row.id), *plain.RUN))
+    desk.screen.document(plain_text.row(desk.store.leases.run(row.id), *plain_text.RUN))
     return Exit.FINISHED
 
 
@@ -229,12 +228,12 @@ def looked(desk: Desk, run: str) -> Ended | None:
 
 def document(desk: Desk, ended: Ended) -> dict[str, Any]:
     """Where the run stands, for a program."""
-    questions = [asking.document(desk.store.inbox.question(question), desk.more) for question in ended.questions]
+    questions = [question_text.document(desk.store.inbox.question(question), desk.more) for question in ended.questions]
     return {
         "run": ended.run,
         "state": str(ended.state),
         "words": ended.words,
-        "result": plain.loaded(ended.result),
+        "result": plain_text.loaded(ended.result),
         "attempts": ended.attempts,
         "questions": questions,
         "refused_calls": refused_calls(desk, desk.store.inbox.questions(ended.run)),
@@ -253,7 +252,7 @@ def close(desk: Desk, ended: Ended) -> None:
         desk.screen.say(f"Result: {ended.result}")
     say_refused(desk, refused_calls(desk, desk.store.inbox.questions(ended.run)))
     for question in ended.questions:
-        asking.put(desk.screen, desk.store.inbox.question(question), desk.more)
+        question_text.put(desk.screen, desk.store.inbox.question(question), desk.more)
     if (command := _next(desk, ended)) and not ended.questions:
         desk.screen.say(f"To go on: {command}", "cyan")
 

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from browser_agent.cli import plain_text as plain
-from browser_agent.cli import question_text as asking
+from browser_agent.cli import plain_text, question_text
 from browser_agent.cli.desk import AsJson, Desk, RunId, StorePath, open_desk
 from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.plain_text import loaded, one_line, values_in_words
@@ -42,22 +41,22 @@ def runs(
     shown = rows if every or as_json else rows[:MOST_RUNS]
     lives = {row.id: keeper_lives(desk.store, row) for row in shown}
     asked = {question.run_id for question in desk.store.inbox.questions(open_only=True)}
-    answered = {row.id for row in shown if asking.is_answered(row, asked)}
+    answered = {row.id for row in shown if question_text.is_answered(row, asked)}
     desk.screen.table(_table(shown, lives, answered))
     for row in (row for row in shown if row.state is RunState.NEW and row.not_before is not None):
         desk.screen.say(f"{row.id}: no worker takes it before {row.not_before:%Y-%m-%d %H:%M:%S} UTC", "dim")
     for row in (row for row in shown if lives[row.id] is False):
-        desk.screen.say(f"{row.id}: {asking.keeper_is_dead(row, desk.more)}", "yellow")
+        desk.screen.say(f"{row.id}: {question_text.keeper_is_dead(row, desk.more)}", "yellow")
     for row in (row for row in shown if row.id in answered):
         desk.screen.say(f"{row.id}: answered; {_goes_on(desk, row)}", "cyan")
     if len(shown) < len(rows):
         desk.screen.say(f"{len(rows) - len(shown)} older ones: browser-agent runs --all {desk.more}".strip(), "dim")
-    desk.screen.document([{**plain.row(row, *plain.RUN), "keeper_alive": lives[row.id]} for row in shown])
+    desk.screen.document([{**plain_text.row(row, *plain_text.RUN), "keeper_alive": lives[row.id]} for row in shown])
     return Exit.FINISHED
 
 
 def _goes_on(desk: Desk, run: RunRow) -> str:
-    return asking.goes_on(run, desk.more, worker_lives=worker_lives(desk.store))
+    return question_text.goes_on(run, desk.more, worker_lives=worker_lives(desk.store))
 
 
 def _table(rows: list[RunRow], lives: dict[str, bool | None], answered: set[str]) -> Table:
@@ -101,7 +100,7 @@ def show(
     run = desk.run(name)
     steps, gestures = desk.store.journal.steps(run.id), desk.store.journal.gestures(run.id)
     attempts, questions = desk.store.leases.attempts(run.id), desk.store.inbox.questions(run.id)
-    answered = asking.is_answered(run, [question.run_id for question in questions if question.ended_at is None])
+    answered = question_text.is_answered(run, [question.run_id for question in questions if question.ended_at is None])
     state = "answered" if answered else run.state.replace("_", " ")
     desk.screen.say(f"Run {run.id}: {run.task_name}  {state}", "bold")
     desk.screen.say(f"  arguments {run.arguments}\n  sites {run.sites}")
@@ -111,7 +110,7 @@ def show(
         desk.screen.say(f"  answered; {_goes_on(desk, run)}", "cyan")
     alive = keeper_lives(desk.store, run)
     if alive is False:
-        desk.screen.say(f"  {asking.keeper_is_dead(run, desk.more)}", "bold yellow")
+        desk.screen.say(f"  {question_text.keeper_is_dead(run, desk.more)}", "bold yellow")
     for attempt in attempts:
         desk.screen.say(f"  attempt {attempt.number}  {attempt.began:%H:%M:%S}  {attempt.how or 'has not ended'}")
     kept = desk.store.checkpoints
@@ -123,19 +122,21 @@ def show(
         at_it = run.attempt if run.state is RunState.RUNNING and alive is not False else 0
         _show_step(desk, step, made_here, questions, at_it)
     for question in (question for question in questions if question.ended_at is None):
-        asking.put(desk.screen, question, desk.more)
+        question_text.put(desk.screen, question, desk.more)
     desk.screen.document(
         {
-            "run": {**plain.row(run, *plain.RUN), "keeper_alive": alive},
-            "attempts": [plain.row(attempt, *plain.ATTEMPT) for attempt in attempts],
+            "run": {**plain_text.row(run, *plain_text.RUN), "keeper_alive": alive},
+            "attempts": [plain_text.row(attempt, *plain_text.ATTEMPT) for attempt in attempts],
             "steps": [
                 {
-                    **plain.row(step, *plain.STEP),
-                    "gestures": [plain.row(made, *plain.GESTURE) for made in gestures if made.step_id == step.id],
+                    **plain_text.row(step, *plain_text.STEP),
+                    "gestures": [
+                        plain_text.row(made, *plain_text.GESTURE) for made in gestures if made.step_id == step.id
+                    ],
                 }
                 for step in steps
             ],
-            "questions": [asking.document(question, desk.more) for question in questions],
+            "questions": [question_text.document(question, desk.more) for question in questions],
             **({"checkpoint": page} if checkpoint else {}),
         }
     )
@@ -168,13 +169,16 @@ def inbox(store: StorePath = None, as_json: AsJson = False) -> Exit:
     runs_of = {question.run_id: desk.store.leases.run(question.run_id) for question in questions}
     lives = {name: keeper_lives(desk.store, run) for name, run in runs_of.items()}
     for question in questions:
-        asking.put(desk.screen, question, desk.more)
+        question_text.put(desk.screen, question, desk.more)
         if lives[question.run_id] is False:
-            desk.screen.say(f"  {asking.keeper_is_dead(runs_of[question.run_id], desk.more)}", "bold yellow")
+            desk.screen.say(f"  {question_text.keeper_is_dead(runs_of[question.run_id], desk.more)}", "bold yellow")
     if not questions:
         desk.screen.say("Nothing waits for a person.")
     desk.screen.document(
-        [{**asking.document(question, desk.more), "keeper_alive": lives[question.run_id]} for question in questions]
+        [
+            {**question_text.document(question, desk.more), "keeper_alive": lives[question.run_id]}
+            for question in questions
+        ]
     )
     return Exit.FINISHED
 

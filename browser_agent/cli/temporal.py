@@ -28,10 +28,9 @@ from browser_agent.cli.desk import AsJson, RunId, Set, StorePath, named_values, 
 from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.run import KillAtText, bind, display
 from browser_agent.cli.screen import Screen
-from browser_agent.errors import Misuse
-from browser_agent.extras import installing
+from browser_agent.errors import Misuse, installing
 from browser_agent.keeper.launch import submit as write_down
-from browser_agent.ownership.watchdog import Watch
+from browser_agent.ownership.watchdog import Watchdog
 from browser_agent.script.tasks import load_task, parse_arguments
 from browser_agent.settings_sources import Settings
 from browser_agent.states import RunState
@@ -88,7 +87,7 @@ def worker(
         keeping = Browsers(client, desk.store, options, at_once=browsers, submit=submit_wanted, tell=desk.screen.tell)
         await door.serve(keeping.worker(using.temporal_queue))
 
-    with Watch(desk.store, options, desk.screen.tell).going():
+    with Watchdog(desk.store, options, desk.screen.tell).going():
         asyncio.run(serve())
     return Exit.FINISHED
 

@@ -22,7 +22,7 @@ from browser_agent.states import Victim
 GLANCE_SECONDS = 0.01
 
 
-def strike(victim: Victim, *, worker: ProcessId | None, driver: ProcessId | None, browser: Chromium | None) -> None:
+def inject(victim: Victim, *, worker: ProcessId | None, driver: ProcessId | None, browser: Chromium | None) -> None:
     """Strike the victim and see it struck; nothing if there is none at the moment.
 
     Args:

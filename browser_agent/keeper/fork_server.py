@@ -45,7 +45,7 @@ class _Order:
     environment: dict[str, str] = field(repr=False)
 
 
-class _Nursery:
+class _ForkServer:
     """One thread that waits for orders and for deaths."""
 
     def __init__(self, keeper: socket.socket) -> None:
@@ -141,4 +141,4 @@ def main(descriptor: int) -> int:
     if threading.active_count() > 1:
         raise RuntimeError(f"an import has started a thread: {threading.enumerate()}")
     gc.freeze()  # what is there now is shared with the workers, never collected, never copied
-    return worker.main(_Nursery(socket.socket(fileno=descriptor)).serve())
+    return worker.main(_ForkServer(socket.socket(fileno=descriptor)).serve())

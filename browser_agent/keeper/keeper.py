@@ -20,24 +20,24 @@ from pydantic import TypeAdapter
 from browser_agent import processes
 from browser_agent.browser.guarded_browser import driver_answers, without_lost_answers
 from browser_agent.errors import MachineTrouble, Misuse, Stop, Superseded
-from browser_agent.keeper import worker_process as nursing
+from browser_agent.keeper import worker_process
 from browser_agent.keeper.channel import Message, next_line
-from browser_agent.keeper.fault_injection import strike
+from browser_agent.keeper.fault_injection import inject
 from browser_agent.keeper.preflight import check_options
-from browser_agent.keeper.preparation_watch import Noticing
-from browser_agent.keeper.run_browser import Holding
+from browser_agent.keeper.preparation_watch import PreparationWatch
+from browser_agent.keeper.run_browser import RunBrowser
 from browser_agent.keeper.run_end import after_the_run, where_it_stands
-from browser_agent.keeper.supervisor import Overseer
+from browser_agent.keeper.supervisor import Supervisor
 from browser_agent.options import OPEN_TASK, Ended, Event, KillAt, Options, Tell, progress_mark
 from browser_agent.ownership.attempt_budget import ask_a_person, died_in_words, used_up
-from browser_agent.ownership.engine import NOBODY, Engine
-from browser_agent.ownership.held_lease import Duties, Tenure
-from browser_agent.ownership.inheritance import inherit
+from browser_agent.ownership.engine import NO_ENGINE, Engine
+from browser_agent.ownership.held_lease import Duties, HeldLease
+from browser_agent.ownership.leftovers import inherit
 from browser_agent.ownership.takeover import stored_process
 from browser_agent.ownership.terminal import StopAsked, interrupts, said_go
 from browser_agent.processes import ProcessId
 from browser_agent.reporting.announcer import Announcer
-from browser_agent.run import run_secrets as vault
+from browser_agent.run import run_secrets
 from browser_agent.run.session import RunSession
 from browser_agent.states import Point, RunState
 from browser_agent.store import Store
@@ -60,7 +60,7 @@ def keep(
     options: Options | None = None,
     tell: Tell = lambda event: None,
     *,
-    engine: Engine = NOBODY,
+    engine: Engine = NO_ENGINE,
     after: int | None = None,
     stop: StopAsked | None = None,
 ) -> Ended:
@@ -95,7 +95,7 @@ def keep(
 
 
 def look(
-    store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None, engine: Engine = NOBODY
+    store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None, engine: Engine = NO_ENGINE
 ) -> Ended:
     """Look once more at what is in doubt, and do nothing else: `keep` with `only_look`."""
     asked = replace(options or Options(), only_look=True, kill_at=None, slow_mo_ms=0, pause_before_gesture=False)
@@ -116,10 +116,10 @@ class _Keeper:
         stop: StopAsked,
     ) -> None:
         self._store, self._run, self._options, self._after, self._stop = store, run, options, after, stop
-        self._tenure = Tenure(store, run, options, engine)
+        self._tenure = HeldLease(store, run, options, engine)
         self._tell_out: Tell = lambda event: tell(store.database.scrubber.facts(event))
-        self._noticing = Noticing(store, lambda: self._tenure.lease, self._say)
-        self._secrets = vault.gather(store, run)
+        self._noticing = PreparationWatch(store, lambda: self._tenure.lease, self._say)
+        self._secrets = run_secrets.gather(store, run)
         self._kill_at = options.kill_at
         self._worker: ProcessId | None = None
         self._driver: ProcessId | None = None
@@ -148,7 +148,7 @@ class _Keeper:
             kept = self._session = await asyncio.to_thread(RunSession, self._store, self._run, self._say)
             first = await asyncio.to_thread(kept.first, self._tenure.lease)
             at_the_wire = (self._release, self._reach)
-            self._holding = Holding(
+            self._holding = RunBrowser(
                 playwright,
                 self._store.profiles,
                 self._run,
@@ -188,7 +188,7 @@ class _Keeper:
 
     async def _attempt(self) -> str:
         """Run one worker to its end, and say in words how it ended."""
-        worker = await asyncio.to_thread(nursing.start_worker)
+        worker = await asyncio.to_thread(worker_process.start_worker)
         self._worker, self._driver = worker.process, None
         reader, self._writer = await asyncio.open_connection(sock=worker.line, limit=2**24)
         await self._say_to_worker({"work": self._order()})
@@ -196,7 +196,7 @@ class _Keeper:
             await self._say_to_worker({"stop": True})
         limits = (self._options.memory_mb, self._options.step_seconds)
         held, process = self._holding, worker.process or _NOBODY
-        self._overseer = overseer = Overseer(process, lambda: held.chromium, self._say, *limits, held.lost)
+        self._overseer = overseer = Supervisor(process, lambda: held.chromium, self._say, *limits, held.lost)
         watch = asyncio.create_task(overseer.oversee(reader))
         try:
             await self._serve(reader)
@@ -232,7 +232,7 @@ class _Keeper:
     async def _answer(self, asked: str, facts: Message) -> Message:
         match asked:
             case "strike":
-                await self._strike()
+                await self._inject()
                 return {}
             case "hello" | "at" | "notice" | "pause" | "browser":
                 own: Message = await getattr(self, f"_{asked}")(**facts)
@@ -305,15 +305,15 @@ class _Keeper:
             return
         made = await asyncio.to_thread(self._store.journal.gestures, self._run)
         if [row.id for row in made][self._kill_at.gesture - 1 : self._kill_at.gesture] == [gesture]:
-            await self._strike()
+            await self._inject()
 
-    async def _strike(self) -> None:
+    async def _inject(self) -> None:
         """What `--kill-at` asks for, once."""
         at, self._kill_at = self._kill_at, None
         if at is not None:
             self._say("struck", f"The {at.victim} is struck, as asked, at {at.point} of gesture {at.gesture}.")
             worker, driver, browser = self._worker, self._driver, self._holding.chromium
-            await asyncio.to_thread(strike, at.victim, worker=worker, driver=driver, browser=browser)
+            await asyncio.to_thread(inject, at.victim, worker=worker, driver=driver, browser=browser)
 
     # the rest
 

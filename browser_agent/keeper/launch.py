@@ -1,7 +1,4 @@
-"""A run is written down: a task, its arguments, and where its sites are, frozen into one row.
-
-Nothing is made here, and no browser is started.
-"""
+"""Submits a run: its task, its arguments and the bindings of its sites become one row."""
 
 from __future__ import annotations
 
@@ -9,11 +6,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+from browser_agent import settings_sources
+from browser_agent.options import Ended, Options
 from browser_agent.processes import own_user
-from browser_agent.run import run_secrets as vault
+from browser_agent.run import run_secrets
 from browser_agent.script.tasks import Task, dump_arguments, parse_arguments
+from browser_agent.settings import Settings
 from browser_agent.store import Store
 from browser_agent.store.records import RunRow
 from observers import Site
@@ -56,9 +57,9 @@ def submit(
     """
     secrets: dict[str, str] = {}
     stored = dump_arguments(task, parse_arguments(task, arguments), secrets)
-    vault.refuse_in_the_clear(stored, key or "")
+    run_secrets.refuse_in_the_clear(stored, key or "")
     if queue is not None:
-        vault.refuse_unreadable(store, secrets)
+        run_secrets.refuse_unreadable(store, secrets)
     asked = queue or ForWorkers()
     row = store.leases.submit(
         task_file=str(task.file),
@@ -71,8 +72,35 @@ def submit(
         not_before=asked.not_before,
         budget=asked.attempts,
     )
-    vault.keep(store, row.id, secrets)
+    run_secrets.keep(store, row.id, secrets)
     return row
+
+
+def queue_task(
+    task: Task[..., Any], arguments: Mapping[str, Any], store: Path | str | None, key: str | None, queue: ForWorkers
+) -> str:
+    """The body of `Task.submit`: write the run down for the queue workers; its id."""
+    with _opened(store, settings_sources.load()) as opened:
+        return submit(opened, task, arguments, key, queue).id
+
+
+def run_task(
+    task: Task[..., Any],
+    arguments: Mapping[str, Any],
+    store: Path | str | None,
+    key: str | None,
+    options: Options | None,
+) -> Ended:
+    """The body of `Task.run`: submit the run and keep it in this process until it ends or waits for a person."""
+    from browser_agent.keeper.keeper import keep
+
+    using = settings_sources.load()
+    with _opened(store, using) as opened:
+        return keep(opened, submit(opened, task, arguments, key).id, options or using.options())
+
+
+def _opened(store: Path | str | None, using: Settings) -> Store:
+    return Store(settings_sources.store_meant(store, using), host=using.host, evidence=using.evidence)
 
 
 def _bound(site: Site) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from playwright.sync_api import Browser, Error, Page
 
 from browser_agent.browser.deadline import DeadlinePassed, within
-from browser_agent.browser.own_page_gate import Guard
+from browser_agent.browser.own_page_gate import OwnPageGate
 from browser_agent.browser.task_page import Acting
 from browser_agent.errors import Fact, Misuse, Stop, StoreUnusable, Superseded
 from browser_agent.options import OPEN_TASK, Event, Options, Tell
@@ -81,7 +81,7 @@ class OpenAttempt(Attempt):
         self._page_acting = self._acting = Acting(browser, page, store.artifacts.keep, self.veil)
         self.acting.fresh, self.acting.look_seconds = options.appearance.context_options, options.look_seconds
         self._told, self._number = reach, 0
-        self._guard = Guard(page, self._release, lambda point, gesture: reach(point, self._number))
+        self._guard = OwnPageGate(page, self._release, lambda point, gesture: reach(point, self._number))
         self._session: dict[str, Any] = {}
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browser_agent.browser.download_folder import check_folder
+from browser_agent.browser.downloads import check_folder
 from browser_agent.options import Options
 from browser_agent.ownership.terminal import check_attended
 

@@ -12,13 +12,12 @@ from collections.abc import Callable, Sequence
 from playwright.async_api import Request
 
 from browser_agent.errors import StoreUnusable, Superseded
-from browser_agent.sends import is_among
 from browser_agent.store import Lease, Store
-from browser_agent.wire import SAFE_METHODS
+from browser_agent.wire import SAFE_METHODS, is_among
 from observers.evidence import plain_address
 
 
-class Noticing:
+class PreparationWatch:
     """Notices the writes of the one step that is being prepared.
 
     Args:

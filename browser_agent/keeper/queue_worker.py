@@ -20,8 +20,8 @@ from browser_agent.keeper.keeper import keep
 from browser_agent.options import Ended, Event, Options, Tell
 from browser_agent.ownership.takeover import is_over, own_process
 from browser_agent.ownership.terminal import StopAsked
-from browser_agent.ownership.watchdog import Watch
-from browser_agent.reporting import log as logs
+from browser_agent.ownership.watchdog import Watchdog
+from browser_agent.reporting import log
 from browser_agent.store import Offer, Store, Work
 
 POLL_SECONDS = (0.1, 0.2, 0.4, 0.8)
@@ -31,7 +31,7 @@ SHUN_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Duty:
+class WorkerLimits:
     """What a worker process is asked for.
 
     Args:
@@ -53,17 +53,17 @@ def shun_seconds(error: BaseException) -> float:
     return 0.0 if isinstance(error, StoreUnusable) else SHUN_SECONDS
 
 
-class Crew:
+class QueueWorker:
     """The runs that this process keeps.
 
     Args:
         store: where the runs are written.
-        duty: see `Duty`.
+        duty: see `WorkerLimits`.
         options: how each run is kept.
         tell: called with each event, from many threads.
     """
 
-    def __init__(self, store: Store, duty: Duty, options: Options, tell: Tell) -> None:
+    def __init__(self, store: Store, duty: WorkerLimits, options: Options, tell: Tell) -> None:
         self._store, self._duty, self._tell = store, duty, tell
         self._options = replace(options, queued=True)
         self._bell = SimpleQueue[tuple[Offer, Future[Ended]] | None]()  # safe to ring from a signal's handler
@@ -76,7 +76,7 @@ class Crew:
 
     def serve(self) -> int:
         """Keep runs until it is asked to stop, or its duty is done; how many different ones it has taken."""
-        watch = Watch(self._store, self._options, self._tell)
+        watch = Watchdog(self._store, self._options, self._tell)
         threads = ThreadPoolExecutor(self._duty.concurrency, thread_name_prefix="keeper")
         with watch.going():  # before anything is written: a stopped keeper may hold the store
             keeper = self._store.keepers.begin(own_process(), self._duty.concurrency)
@@ -185,7 +185,7 @@ class Crew:
             self._shunned[offer.run] = time.monotonic() + shun_seconds(error)
             self._say("trouble", f"Run {offer.run} can't be kept here now: {error}", offer.run)
             if not isinstance(error, Misuse):
-                logs.LOGGER.error("run %s was let go", offer.run, exc_info=error)
+                log.LOGGER.error("run %s was let go", offer.run, exc_info=error)
 
     def _keep(self, offer: Offer, stop: StopAsked) -> Ended:
         """In a thread of its own. An open question is looked at by the queue's times, not while a run waits here."""
@@ -207,6 +207,8 @@ class Crew:
                 signal.signal(number, handler)
 
 
-def serve(store: Store, duty: Duty, options: Options, tell: Callable[[Event], None] = lambda event: None) -> int:
-    """Be a worker process; see `Crew`. Only in the main thread, since it hears signals."""
-    return Crew(store, duty, options, tell).serve()
+def serve(
+    store: Store, duty: WorkerLimits, options: Options, tell: Callable[[Event], None] = lambda event: None
+) -> int:
+    """Be a worker process; see `QueueWorker`. Only in the main thread, since it hears signals."""
+    return QueueWorker(store, duty, options, tell).serve()

@@ -17,7 +17,7 @@ from playwright.async_api import Playwright, Request
 
 from browser_agent.browser.chromium import Chromium, ChromiumSilent
 from browser_agent.browser.gate import Reach, Release
-from browser_agent.browser.guarded_browser import HeldBrowser, free_a_hanging_page
+from browser_agent.browser.guarded_browser import GuardedBrowser, free_a_hanging_page
 from browser_agent.clock import new_id
 from browser_agent.keeper.channel import Message
 from browser_agent.options import Options
@@ -26,7 +26,7 @@ from browser_agent.wire import NOTHING_SEEN, WireReport
 Remember = Callable[[dict[str, Any], dict[str, Any] | None], Awaitable[None]]
 
 
-class Holding:
+class RunBrowser:
     """The run's browser.
 
     Args:
@@ -59,7 +59,7 @@ class Holding:
         self._release, self._reach = release, reach
         self._session, self._remember, self._indexed_db, self._saw = session, remember, indexed_db, saw
         self._reports: dict[str, WireReport] = {}  # of browsers that have ended
-        self._held: HeldBrowser | None = None
+        self._held: GuardedBrowser | None = None
 
     def refuse(self, because: str) -> None:
         """Let nothing go from now on, until the gate is armed anew."""
@@ -148,9 +148,9 @@ class Holding:
 
     # small acts
 
-    async def _attach(self, chromium: Chromium) -> HeldBrowser | None:
+    async def _attach(self, chromium: Chromium) -> GuardedBrowser | None:
         for _ in range(2):
-            held = await HeldBrowser.attach(
+            held = await GuardedBrowser.attach(
                 self._playwright,
                 chromium,
                 release=self._release,
@@ -163,9 +163,9 @@ class Holding:
                 free_a_hanging_page(chromium)
         return None
 
-    async def _start_browser(self, state: dict[str, Any]) -> HeldBrowser:
+    async def _start_browser(self, state: dict[str, Any]) -> GuardedBrowser:
         profile = self._folder / new_id(self._run, 4)
-        held = await HeldBrowser.start(
+        held = await GuardedBrowser.start(
             self._playwright,
             profile,
             headed=self._options.headed,
@@ -179,7 +179,7 @@ class Holding:
         )
         return self._furnished(held)
 
-    def _furnished(self, held: HeldBrowser) -> HeldBrowser:
+    def _furnished(self, held: GuardedBrowser) -> GuardedBrowser:
         held.indexed_db = self._indexed_db
         held.listen(self._saw)
         return held

@@ -27,7 +27,7 @@ WEIGH_SECONDS = 2.0
 
 
 @dataclass
-class Overseer:
+class Supervisor:
     """Oversees one worker.
 
     Args:

@@ -31,7 +31,7 @@ from browser_agent.errors import (
     Superseded,
 )
 from browser_agent.keeper.channel import Channel, Message
-from browser_agent.keeper.worker_attempt import KeptAttempt
+from browser_agent.keeper.worker_attempt import WorkerAttempt
 from browser_agent.options import KillAt, Options
 from browser_agent.processes import ProcessId
 from browser_agent.run.attempt import Attempt
@@ -81,7 +81,7 @@ def _attempt(store: Store, lease: Lease, channel: Channel, options: Options, sec
     with sync_playwright() as playwright:
         driver = next((child for child in _children() if child not in children), ProcessId(0, 0.0))
         channel.ask("hello", driver=driver.pid)
-        attempt = KeptAttempt(store, lease, channel, playwright, task.sites, options)
+        attempt = WorkerAttempt(store, lease, channel, playwright, task.sites, options)
         channel.ended = attempt.keeper_gone
         attempt.driver = driver
         try:

@@ -13,8 +13,7 @@ from playwright.sync_api import Page, Playwright, TimeoutError
 from browser_agent import processes
 from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.deadline import DeadlinePassed
-from browser_agent.browser.download_folder import sweep
-from browser_agent.browser.downloads import Downloads
+from browser_agent.browser.downloads import Downloads, sweep
 from browser_agent.browser.guarded_browser import ATTACH_SECONDS
 from browser_agent.browser.task_page import ATTACH_NEW_SECONDS, Acting
 from browser_agent.errors import MachineTrouble, Stopped
@@ -33,7 +32,7 @@ BROWSER_SECONDS = 60.0
 """A browser may take so long to start and to be attached to, and that is no step's time."""
 
 
-class KeptAttempt(Attempt):
+class WorkerAttempt(Attempt):
     """One worker's go at a run.
 
     Args:

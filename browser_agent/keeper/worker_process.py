@@ -24,8 +24,7 @@ from pathlib import Path
 
 from browser_agent import processes
 from browser_agent.keeper.fork_server import BIRTH, CODE, SIZE
-from browser_agent.places import own_place
-from browser_agent.processes import ProcessId
+from browser_agent.processes import ProcessId, own_place
 
 START_SECONDS = 60.0
 """How long an order may wait for its worker; the first one waits for all the imports, perhaps on a busy machine."""
@@ -43,7 +42,7 @@ _COMMAND = (
 """Finds this very browser_agent, also in a checkout that isn't installed, and nothing of the current folder."""
 
 
-class NurseryGone(Exception):
+class ForkServerGone(Exception):
     """The nursery ended, or was silent too long, before it had started the worker. No worker has an order."""
 
 
@@ -88,7 +87,7 @@ def _in_words(code: int) -> str:
     return f"{_BY_SIGNAL} {-code}" if code < 0 else f"exit code {code}"
 
 
-class Nursery:
+class ForkServer:
     """The keeper's side: starts the nursery when it is first needed, and again when it has died. For any thread."""
 
     def __init__(self) -> None:
@@ -103,11 +102,11 @@ class Nursery:
         What Python itself reads at its start (PYTHONPATH and the like) is as it was when the nursery started.
 
         Raises:
-            NurseryGone: it could not be started, by a fresh nursery either; no worker is there.
+            ForkServerGone: it could not be started, by a fresh nursery either; no worker is there.
         """
         with self._lock:
             if self._owner == os.getpid():  # after a fork of this process, the nursery is the parent's
-                with suppress(NurseryGone):
+                with suppress(ForkServerGone):
                     return self._ordered()
             self._start()
             return self._ordered()
@@ -153,7 +152,7 @@ class Nursery:
         if not told:
             line.close()
             cord.close()
-            raise NurseryGone("The process that starts the workers has ended; what it said is on standard error.")
+            raise ForkServerGone("The process that starts the workers has ended; what it said is on standard error.")
         cord.setblocking(False)
         pid, started = BIRTH.unpack(told)
         return Worker(ProcessId(pid, started, own_place()) if pid else None, line, cord)
@@ -166,6 +165,6 @@ class Nursery:
         self._line.sendall(environment)
 
 
-_nursery = Nursery()
+_nursery = ForkServer()
 atexit.register(_nursery.close)
 start_worker = _nursery.start_worker

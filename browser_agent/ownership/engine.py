@@ -1,6 +1,6 @@
 """An engine above the keeper: it says who may go on with a run, and the keeper heeds it besides the store.
 
-A keeper that nobody stands above heeds `Nobody`. Knows nothing of any particular engine, of browsers or stores. What
+A keeper that nobody stands above heeds `NoEngine`. Knows nothing of any particular engine, of browsers or stores. What
 may never happen: a gesture is let go although its engine has given the run to another, or could not be asked.
 """
 
@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Protocol
 
 
-class Word(StrEnum):
+class EngineOrder(StrEnum):
     """What an engine last said."""
 
     GO_ON = "go_on"
@@ -33,7 +33,7 @@ class Engine(Protocol):
     @property
     def order(self) -> float: ...
 
-    def word(self) -> Word:
+    def word(self) -> EngineOrder:
         """What it last said. Waits for nothing."""
 
     async def fence(self) -> None:
@@ -44,18 +44,18 @@ class Engine(Protocol):
         """
 
 
-class Nobody:
+class NoEngine:
     """No engine stands above."""
 
     name = ""
     order = 0.0
 
-    def word(self) -> Word:
+    def word(self) -> EngineOrder:
         """Always: go on."""
-        return Word.GO_ON
+        return EngineOrder.GO_ON
 
     async def fence(self) -> None:
         """Let everything pass."""
 
 
-NOBODY = Nobody()
+NO_ENGINE = NoEngine()

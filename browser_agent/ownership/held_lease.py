@@ -16,11 +16,10 @@ from typing import Any
 
 from browser_agent.errors import InOtherHands, MachineTrouble, StoreUnusable, Superseded
 from browser_agent.options import Options
-from browser_agent.ownership.engine import Engine, Word
-from browser_agent.ownership.inheritance import earlier
-from browser_agent.ownership.stopped_writer import unblock
+from browser_agent.ownership.engine import Engine, EngineOrder
+from browser_agent.ownership.leftovers import earlier, unblock
 from browser_agent.ownership.takeover import last_attempt, own_process, take_over
-from browser_agent.reporting import log as logs
+from browser_agent.reporting import log
 from browser_agent.store import Lease, Store
 from browser_agent.store.records import AttemptRow
 
@@ -44,7 +43,7 @@ class Duties:
     say: Callable[[str, str], None]
 
 
-class Tenure:
+class HeldLease:
     """See the module.
 
     Args:
@@ -73,7 +72,7 @@ class Tenure:
             StillAlive: a stopped process holds the store, and can't be ended.
         """
         if ended := await asyncio.to_thread(unblock, self._store):
-            logs.LOGGER.warning(ended)
+            log.LOGGER.warning(ended)
         previous = await asyncio.to_thread(last_attempt, self._store, self._run)
         if after is not None and (previous.number if previous else 0) != after:
             raise InOtherHands(f"Run {self._run} was taken over meanwhile. Nothing was done.")
@@ -147,8 +146,8 @@ class Tenure:
         while True:
             await asyncio.sleep(HEED_SECONDS)
             word = self._engine.word()
-            if self.lost or word is Word.OVER:
+            if self.lost or word is EngineOrder.OVER:
                 self.lost = True
                 await duties.let_go()  # again, if another worker was being started meanwhile
-            elif word is Word.STOP:
+            elif word is EngineOrder.STOP:
                 duties.stop()

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from browser_agent import processes
 from browser_agent.errors import InOtherHands, Superseded
-from browser_agent.ownership.engine import NOBODY, Engine
+from browser_agent.ownership.engine import NO_ENGINE, Engine
 from browser_agent.ownership.terminal import watcher
 from browser_agent.processes import ProcessId
 from browser_agent.states import RunState
@@ -46,7 +46,7 @@ def take_over(  # who takes it, and what for
     run: str,
     previous: AttemptRow | None,
     *,
-    engine: Engine = NOBODY,
+    engine: Engine = NO_ENGINE,
     of_queue: bool = False,
     only_look: bool = False,
 ) -> Lease:
@@ -123,7 +123,7 @@ def under_engine(stored: str) -> bool:
     return "engine" in json.loads(stored)
 
 
-def own_process(engine: Engine = NOBODY) -> str:
+def own_process(engine: Engine = NO_ENGINE) -> str:
     """This process as a keeper is stored, with the engine that stands above it."""
     own: dict[str, Any] = _PROCESS.dump_python(processes.own_id())
     return json.dumps(own | ({"engine": engine.name, "order": engine.order} if engine.name else {}))

@@ -15,11 +15,10 @@ from contextlib import contextmanager
 from browser_agent.errors import NotAllowed, StoreUnusable, Superseded
 from browser_agent.options import OPEN_TASK, Event, Options, Tell
 from browser_agent.ownership.attempt_budget import ask_a_person, used_up
-from browser_agent.ownership.leftovers import all_dead, end_remains
-from browser_agent.ownership.stopped_writer import unblock
+from browser_agent.ownership.leftovers import all_dead, end_remains, unblock
 from browser_agent.ownership.takeover import lives, near, own_process, under_engine
 from browser_agent.processes import StillAlive
-from browser_agent.reporting import log as logs
+from browser_agent.reporting import log
 from browser_agent.reporting.announcer import Announcer
 from browser_agent.states import RunState
 from browser_agent.store import Lease, Store
@@ -31,7 +30,7 @@ LEAVE_SECONDS = 10.0
 _HOW = "its keeper died; seen by the watcher"
 
 
-class Watch:
+class Watchdog:
     """The watch over this host's keepers.
 
     Args:
@@ -47,7 +46,7 @@ class Watch:
 
     @contextmanager
     def going(self) -> Iterator[None]:
-        """Watch in a thread of its own."""
+        """Watchdog in a thread of its own."""
         thread = threading.Thread(target=self.go_on, name="browser-agent watch", daemon=True)
         thread.start()
         try:
@@ -57,17 +56,17 @@ class Watch:
             thread.join()
 
     def go_on(self) -> None:
-        """Watch until `stop`."""
+        """Watchdog until `stop`."""
         while not self._over.wait(GLANCE_SECONDS):
             try:
                 self.glance()
             except StoreUnusable as unusable:
                 self._tell(Event("store", str(unusable), "", 0))
             except Exception:  # whatever it is, the next glance begins anew
-                logs.LOGGER.exception("the watcher could not look")
+                log.LOGGER.exception("the watcher could not look")
 
     def stop(self) -> None:
-        """Watch no more. For any thread, but no signal's handler."""
+        """Watchdog no more. For any thread, but no signal's handler."""
         self._over.set()
 
     def glance(self, leave_seconds: float = LEAVE_SECONDS) -> None:

@@ -15,8 +15,7 @@ from typing import Self
 from browser_agent.errors import Misuse
 from browser_agent.options import Event, Options, Tell
 from browser_agent.reporting import log as logs
-from browser_agent.reporting import notify as notifying
-from browser_agent.reporting import spans
+from browser_agent.reporting import notify, spans
 from browser_agent.store import Store
 
 
@@ -81,9 +80,9 @@ class Announcer:
                 return None
             more = f"--store {shlex.quote(str(self._store.where))}"
             run = self._store.leases.run(row.run_id)
-            notifying.tell(self._told, notifying.document(row, run, more))
+            notify.tell(self._told, notify.document(row, run, more))
             self._store.inbox.note_told(question)
-        except (notifying.NotTold, Misuse) as error:
+        except (notify.NotTold, Misuse) as error:
             return f"Nobody was told of question {question}: {error}."
         return None
 

@@ -24,7 +24,7 @@ from browser_agent.store.records import ApprovalRow, GestureRow, QuestionRow, St
 T = TypeVar("T")
 
 
-class Consents:
+class ApprovalGate:
     """What a person lets one attempt do."""
 
     def __init__(self, attempt: Attempt) -> None:

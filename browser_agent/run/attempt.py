@@ -1,7 +1,7 @@
 """What one attempt works with: its lease, the store, the acting page, the gate before it.
 
 A bundle with a few small doors, so that making, looking and recovery need not know whose browser it is: the keeper's
-Chromium (`KeptAttempt`), or a page that somebody else owns (`OpenAttempt`). Decides nothing.
+Chromium (`WorkerAttempt`), or a page that somebody else owns (`OpenAttempt`). Decides nothing.
 """
 
 from __future__ import annotations

@@ -29,9 +29,9 @@ from browser_agent.errors import (
     TaskChanged,
     WaitingForPerson,
 )
-from browser_agent.run.approval_gate import Consents
+from browser_agent.run.approval_gate import ApprovalGate
 from browser_agent.run.attempt import Attempt
-from browser_agent.run.gesture_pipeline import Making
+from browser_agent.run.gesture_pipeline import GesturePipeline
 from browser_agent.run.recovery import Recovery, UnknownKind, by_person, case_of, last_confirmed
 from browser_agent.run.replay import Replay
 from browser_agent.run.sign_in import prepared, signed_in
@@ -40,7 +40,6 @@ from browser_agent.run.stored_facts import causes, fact, fact_json, rejected
 from browser_agent.script.gestures import Done, Gesture, misfits
 from browser_agent.script.must_run import raise_if_dropped
 from browser_agent.script.steps import StepCall
-from browser_agent.sends import is_among
 from browser_agent.states import (
     MADE_GESTURE_STATES,
     OPEN_GESTURE_STATES,
@@ -53,6 +52,7 @@ from browser_agent.states import (
 )
 from browser_agent.store import Asked, Called
 from browser_agent.store.records import GestureRow, QuestionRow, StepRow
+from browser_agent.wire import is_among
 
 T = TypeVar("T")
 
@@ -70,7 +70,7 @@ class Run:
         self._attempt = attempt
         self._stop: Stop | None = None
         self._raised: tuple[Fact, str] | None = None  # the last fact that a step raised, and the step
-        self._consents = Consents(attempt)
+        self._consents = ApprovalGate(attempt)
         self._replay = _replay(attempt)
 
     def step(self, call: StepCall[T], *, key: str | None = None) -> T:
@@ -229,7 +229,7 @@ class Run:
         assert isinstance(made, Gesture)
         ordinal = len(self._attempt.store.journal.gestures(self.id)) + 1
         reverse = call.step.reverse.name if call.step.reverse is not None else None
-        return Making(self._attempt, row, call.step.site, earlier, ordinal, approval, reverse).make(made)
+        return GesturePipeline(self._attempt, row, call.step.site, earlier, ordinal, approval, reverse).make(made)
 
     def _proven(self, call: StepCall[T], row: StepRow, gesture: GestureRow) -> T:
         """The step's value from what was proven; a person is asked for a value that does not fit."""

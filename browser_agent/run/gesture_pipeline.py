@@ -44,7 +44,7 @@ LOOK_EVERY_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8)
 
 
 @dataclass(frozen=True)
-class Making:
+class GesturePipeline:
     """Makes the next gesture of a step.
 
     Args:

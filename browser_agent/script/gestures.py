@@ -34,7 +34,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.errors import ProofTooThin, Refused, WrongArguments
 from browser_agent.script.must_run import MustRun
-from browser_agent.sends import check_sends, matches_request
+from browser_agent.wire import check_sends, matches_request
 from observers.keyed import of_one_key
 
 if TYPE_CHECKING:

@@ -28,14 +28,12 @@ from pydantic.errors import PydanticUserError
 from pydantic_core import ErrorDetails, PydanticSerializationError
 
 import observers
-from browser_agent.errors import WrongArguments, WrongTask
+from browser_agent.errors import WrongArguments, WrongTask, nearest
 from browser_agent.script.signatures import checked_signature, place, resolved
-from browser_agent.spelling import nearest
 
 if TYPE_CHECKING:
     from browser_agent.options import Ended, Options
     from browser_agent.run.executor import Run
-    from browser_agent.store import Store
     from observers import Site
 
 P = ParamSpec("P")
@@ -92,11 +90,9 @@ class Task(Generic[P, R]):
         Raises:
             WrongArguments, SecretMissing, StoreUnusable: nothing was written. A worker must have its secrets, too.
         """
-        from browser_agent.keeper import launch as starting
+        from browser_agent.keeper import launch
 
-        with _opened(store) as opened:
-            queue = starting.ForWorkers(not_before, attempts)
-            return starting.submit(opened, self, arguments, key, queue).id
+        return launch.queue_task(self, arguments, store, key, launch.ForWorkers(not_before, attempts))
 
     def run(
         self,
@@ -119,13 +115,9 @@ class Task(Generic[P, R]):
             WrongArguments, StoreUnusable: nothing was started.
             InOtherHands: a living process keeps the run of that key.
         """
-        from browser_agent import settings_sources as settings
-        from browser_agent.keeper import keeper
-        from browser_agent.keeper import launch as starting
+        from browser_agent.keeper import launch
 
-        with _opened(store) as opened:
-            run = starting.submit(opened, self, arguments, key).id
-            return keeper.keep(opened, run, options or settings.load().options())
+        return launch.run_task(self, arguments, store, key, options)
 
     def __str__(self) -> str:
         return f"The task {self.name} ({self.where})"
@@ -148,15 +140,6 @@ class Task(Generic[P, R]):
             return TypeAdapter(resolved(self.fn, name))
         except PydanticUserError as error:
             raise WrongTask(f"{self}: {what} can't be stored: {error.message.splitlines()[0]}") from error
-
-
-def _opened(store: Path | str | None) -> Store:
-    from browser_agent import settings_sources as settings
-    from browser_agent.store import Store
-
-    using = settings.load()
-    where = settings.store_meant(store, using)
-    return Store(where, host=using.host, evidence=using.evidence)
 
 
 def _by_name(task_name: str, sites: Sequence[Site]) -> dict[str, Site]:

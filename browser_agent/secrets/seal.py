@@ -20,8 +20,7 @@ import platformdirs
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from browser_agent.errors import Misuse
-from browser_agent.extras import installing
+from browser_agent.errors import Misuse, installing
 
 KEY_VARIABLE = "BROWSER_AGENT_KEY"
 IN_KEYRING = "keyring"

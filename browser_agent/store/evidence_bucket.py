@@ -15,8 +15,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from browser_agent.errors import StoreUnusable
-from browser_agent.extras import installing
+from browser_agent.errors import StoreUnusable, installing
 from browser_agent.store.address import BUCKET
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from typing import Any
 from sqlmodel import Session, col, select
 
 from browser_agent.clock import Clock, new_id
-from browser_agent.errors import Misuse, NotAllowed, UnknownName
-from browser_agent.spelling import nearest
+from browser_agent.errors import Misuse, NotAllowed, UnknownName, nearest
 from browser_agent.states import (
     QUESTION_ARROWS,
     RUN_ARROWS,

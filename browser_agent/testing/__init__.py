@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from browser_agent.extras import installing
+from browser_agent.errors import installing
 
 if TYPE_CHECKING:
     from browser_agent.testing.faults import Faults

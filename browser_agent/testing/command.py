@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import date
 
-from browser_agent.testing.proxy import fault_kinds as road_faults
+from browser_agent.testing.proxy import fault_kinds
 from browser_agent.testing.proxy.fault_kinds import NAMES
 from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from browser_agent.testing.proxy.traffic_log import COMMIT
@@ -84,7 +84,7 @@ def _teaching(parser: argparse.ArgumentParser, description: str, epilog: str) ->
 
 def _proxy_arguments(proxy: argparse.ArgumentParser) -> None:
     """The proxy's options; its faults are told with what they do."""
-    table = re.findall(r"^\| `(\w+).*?` \| (.*?) \| (.*?) \|$", road_faults.__doc__ or "", re.MULTILINE)
+    table = re.findall(r"^\| `(\w+).*?` \| (.*?) \| (.*?) \|$", fault_kinds.__doc__ or "", re.MULTILINE)
     width = max(len(name) for name, *_ in table)
     rows = "\n".join(f"  {name:<{width}}  {seen}; the site: {did}" for name, seen, did in table)
     rows = re.sub(r" \([123][^)]*\)|( until| or at) `\w+\(\)`", "", rows).replace("`", "")

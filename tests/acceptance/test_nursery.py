@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from browser_agent import processes
-from browser_agent.keeper.worker_process import LINGERED, UNKNOWN_END, Nursery, Worker
+from browser_agent.keeper.worker_process import LINGERED, UNKNOWN_END, ForkServer, Worker
 from browser_agent.processes import ProcessId
 from browser_agent.states import RunState
 from tests.fix_world import World
@@ -34,8 +34,8 @@ def surroundings(run: Run) -> list[str]:
 """
 ORDERS_ONE_AND_WAITS = """
 import sys
-from browser_agent.keeper.worker_process import Nursery
-nursery = Nursery()
+from browser_agent.keeper.worker_process import ForkServer
+nursery = ForkServer()
 worker = nursery.start_worker()
 print(nursery.pid, worker.process.pid, flush=True)
 sys.stdin.read()
@@ -43,8 +43,8 @@ sys.stdin.read()
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with closing(Nursery()) as nursery:
+def nursery() -> Iterator[ForkServer]:
+    with closing(ForkServer()) as nursery:
         yield nursery
 
 
@@ -70,7 +70,7 @@ def ended(end: socket.socket) -> bool:
         end.setblocking(False)
 
 
-def test_a_worker_leads_a_session_of_its_own_below_the_nursery(nursery: Nursery) -> None:
+def test_a_worker_leads_a_session_of_its_own_below_the_nursery(nursery: ForkServer) -> None:
     worker = nursery.start_worker()
     assert processes.alive(who(worker))
     assert psutil.Process(who(worker).pid).ppid() == nursery.pid
@@ -78,7 +78,7 @@ def test_a_worker_leads_a_session_of_its_own_below_the_nursery(nursery: Nursery)
     how(worker, grace_seconds=0)
 
 
-def test_a_killed_worker_is_told_by_its_signal_and_leaves_no_zombie(nursery: Nursery) -> None:
+def test_a_killed_worker_is_told_by_its_signal_and_leaves_no_zombie(nursery: ForkServer) -> None:
     worker = nursery.start_worker()
     os.kill(who(worker).pid, signal.SIGKILL)
     assert ended(worker.line)
@@ -86,20 +86,20 @@ def test_a_killed_worker_is_told_by_its_signal_and_leaves_no_zombie(nursery: Nur
     assert not psutil.pid_exists(who(worker).pid)
 
 
-def test_a_worker_that_ends_by_itself_is_told_by_its_exit_code(nursery: Nursery) -> None:
+def test_a_worker_that_ends_by_itself_is_told_by_its_exit_code(nursery: ForkServer) -> None:
     worker = nursery.start_worker()
     worker.line.shutdown(1)  # an end in place of an order, which no worker can make anything of
     assert how(worker) == "exit code 1"
 
 
-def test_a_worker_that_does_not_leave_in_time_is_ended(nursery: Nursery) -> None:
+def test_a_worker_that_does_not_leave_in_time_is_ended(nursery: ForkServer) -> None:
     worker = nursery.start_worker()
     os.kill(who(worker).pid, signal.SIGSTOP)
     assert how(worker, grace_seconds=0.1) == f"ended by signal 9{LINGERED}"
     assert not processes.alive(who(worker))
 
 
-def test_the_line_of_a_dead_worker_ends_while_its_younger_sisters_live(nursery: Nursery) -> None:
+def test_the_line_of_a_dead_worker_ends_while_its_younger_sisters_live(nursery: ForkServer) -> None:
     eldest, *sisters = [nursery.start_worker() for _ in range(3)]
     os.kill(who(eldest).pid, signal.SIGKILL)
     assert ended(eldest.line)
@@ -109,7 +109,7 @@ def test_the_line_of_a_dead_worker_ends_while_its_younger_sisters_live(nursery: 
 
 
 def test_many_threads_order_at_once_and_one_nursery_gives_each_a_worker() -> None:
-    with closing(Nursery()) as nursery, ThreadPoolExecutor(8) as threads:
+    with closing(ForkServer()) as nursery, ThreadPoolExecutor(8) as threads:
         workers = list(threads.map(lambda _: nursery.start_worker(), range(8)))
         assert len({who(each) for each in workers}) == 8
         assert {psutil.Process(who(each).pid).ppid() for each in workers} == {nursery.pid}
@@ -118,7 +118,7 @@ def test_many_threads_order_at_once_and_one_nursery_gives_each_a_worker() -> Non
             assert how(each) == "ended by signal 9"
 
 
-def test_the_nursery_has_one_thread_and_keeps_nothing_of_the_dead(nursery: Nursery) -> None:
+def test_the_nursery_has_one_thread_and_keeps_nothing_of_the_dead(nursery: ForkServer) -> None:
     how(nursery.start_worker(), grace_seconds=0)
     found = psutil.Process(nursery.pid)
     before = found.num_fds()
@@ -129,7 +129,7 @@ def test_the_nursery_has_one_thread_and_keeps_nothing_of_the_dead(nursery: Nurse
 
 
 def test_a_dead_nursery_is_followed_by_another_and_its_workers_live_on() -> None:
-    with closing(Nursery()) as nursery:
+    with closing(ForkServer()) as nursery:
         orphan, sister, first = nursery.start_worker(), nursery.start_worker(), nursery.pid
         os.kill(first, signal.SIGKILL)
         assert ended(orphan.cord), "a sister holds it"

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser
 from playwright.sync_api import Page as SyncPage
 
 from browser_agent.browser.appearance import LOOK_HEIGHT, Appearance
-from browser_agent.browser.guarded_browser import HeldBrowser
+from browser_agent.browser.guarded_browser import GuardedBrowser
 from browser_agent.browser.task_page import Acting
 from browser_agent.clock import SystemClock
 from observers.reading import LookFailed
@@ -72,7 +72,7 @@ async def look_around(profile: Path, appearance: Appearance, address: str) -> li
         """No gesture is made."""
 
     async with async_playwright() as playwright:
-        held = await HeldBrowser.start(
+        held = await GuardedBrowser.start(
             playwright,
             profile,
             headed=False,

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Error, Page, Playwright
 
 from browser_agent.browser import chromium
-from browser_agent.browser.own_page_gate import Guard as InProcessGuard
+from browser_agent.browser.own_page_gate import OwnPageGate
 from browser_agent.rules import nothing_left, rejection
 from browser_agent.states import Point, RunState
 from browser_agent.wire import WireReport
@@ -204,7 +204,7 @@ def test_the_guard_of_a_process_of_its_own_holds_the_same(
 ) -> None:
     page = playwright.chromium.connect_over_cdp(start_chromium().endpoint).contexts[0].new_page()
     fence = Fence()
-    guard = InProcessGuard(page, fence.release, fence.reach)
+    guard = OwnPageGate(page, fence.release, fence.reach)
     with Till() as till:
         till.end("fin")
         for refused in (True, False):
@@ -237,7 +237,7 @@ def test_unguarded_a_no_may_be_said_to_the_second_copy_and_is_no_rejection(
     playwright: Playwright, start_chromium: StartChromium, status: int
 ) -> None:
     page = playwright.chromium.connect_over_cdp(start_chromium().endpoint).contexts[0].new_page()
-    guard = InProcessGuard(page, lambda gesture, method, address: None)
+    guard = OwnPageGate(page, lambda gesture, method, address: None)
     with Till() as till:
         till.end("fin", always=status)
         page.goto(till.url)

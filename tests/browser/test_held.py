@@ -15,7 +15,7 @@ import pytest
 from playwright.async_api import async_playwright
 
 from browser_agent.browser.chromium import Chromium
-from browser_agent.browser.guarded_browser import ATTACH_SECONDS, NEW_SECONDS, HeldBrowser
+from browser_agent.browser.guarded_browser import ATTACH_SECONDS, NEW_SECONDS, GuardedBrowser
 from browser_agent.states import Point
 
 
@@ -35,7 +35,7 @@ def attached(chromium: Chromium, seconds: float) -> bool:
 
 async def _attached(chromium: Chromium, seconds: float) -> bool:
     async with async_playwright() as playwright:
-        held = await HeldBrowser.attach(playwright, chromium, release=nothing, reach=nowhere, seconds=seconds)
+        held = await GuardedBrowser.attach(playwright, chromium, release=nothing, reach=nowhere, seconds=seconds)
         return held is not None
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pytest
 from playwright.async_api import Page, async_playwright
 
-from browser_agent.browser.guarded_browser import HeldBrowser
+from browser_agent.browser.guarded_browser import GuardedBrowser
 from browser_agent.browser.netlog import NetworkLog, Span
 from browser_agent.states import Point
 from browser_agent.testing.proxy.fault_proxy import FaultProxy
@@ -29,7 +29,7 @@ class Keeping:
     """An event loop in a thread of its own, as a keeper has one; browsers that it starts are ended with it."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._started = folder, list[HeldBrowser]()
+        self._folder, self._started = folder, list[GuardedBrowser]()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
@@ -38,7 +38,7 @@ class Keeping:
     def do(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(60)
 
-    def start(self, name: str) -> HeldBrowser:
+    def start(self, name: str) -> GuardedBrowser:
         self._started.append(self.do(self._held(self._folder / name)))
         return self._started[-1]
 
@@ -50,8 +50,8 @@ class Keeping:
         self._thread.join()
         self._loop.close()
 
-    async def _held(self, profile: Path) -> HeldBrowser:
-        return await HeldBrowser.start(
+    async def _held(self, profile: Path) -> GuardedBrowser:
+        return await GuardedBrowser.start(
             self._playwright,
             profile,
             headed=False,
@@ -79,7 +79,7 @@ def keeping(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keeping]:
 
 
 @pytest.fixture(scope="module")
-def held(keeping: Keeping) -> HeldBrowser:
+def held(keeping: Keeping) -> GuardedBrowser:
     """One browser for all tests that leave it alive."""
     return keeping.start("shared")
 
@@ -96,12 +96,12 @@ def road(books: Books) -> Iterator[FaultProxy]:
         yield road
 
 
-def log_of(held: HeldBrowser) -> NetworkLog:
+def log_of(held: GuardedBrowser) -> NetworkLog:
     assert held.log is not None
     return held.log
 
 
-async def form(held: HeldBrowser, road: FaultProxy, *, secret: str = "") -> Page:
+async def form(held: GuardedBrowser, road: FaultProxy, *, secret: str = "") -> Page:
     """The filled form of an invoice; its connection is warm."""
     page = next(page for page in held.gate.helper.context.pages if page is not held.gate.helper)
     await page.goto(f"{road.url}/invoices/new")
@@ -119,7 +119,7 @@ async def post(page: Page) -> None:
     await asyncio.gather(with_answer, page.get_by_role("button", name="Post").click())
 
 
-async def post_raw(held: HeldBrowser, road: FaultProxy, fault: str, **options: Any) -> Span:
+async def post_raw(held: GuardedBrowser, road: FaultProxy, fault: str, **options: Any) -> Span:
     page = await form(held, road)
     span = await log_of(held).span(held.gate.helper)
     road.fault(fault, **options)
@@ -128,7 +128,9 @@ async def post_raw(held: HeldBrowser, road: FaultProxy, fault: str, **options: A
     return span
 
 
-async def post_guarded(held: HeldBrowser, road: FaultProxy, fault: str = "", *, secret: str = "", code: int = 0) -> str:
+async def post_guarded(
+    held: GuardedBrowser, road: FaultProxy, fault: str = "", *, secret: str = "", code: int = 0
+) -> str:
     page = await form(held, road, secret=secret)
     gesture = f"g-{road.url}"
     assert await held.arm(gesture, "POST /invoices")
@@ -140,7 +142,9 @@ async def post_guarded(held: HeldBrowser, road: FaultProxy, fault: str = "", *, 
     return gesture
 
 
-def guarded_report(keeping: Keeping, held: HeldBrowser, road: FaultProxy, fault: str = "", **more: Any) -> WireReport:
+def guarded_report(
+    keeping: Keeping, held: GuardedBrowser, road: FaultProxy, fault: str = "", **more: Any
+) -> WireReport:
     gesture = keeping.do(post_guarded(held, road, fault, **more))
     report = held.gate.reports()[gesture]
     assert keeping.do(held.disarm())
@@ -149,7 +153,7 @@ def guarded_report(keeping: Keeping, held: HeldBrowser, road: FaultProxy, fault:
 
 @pytest.mark.parametrize(("fault", "at_the_site"), [("drop_after_commit", 2), ("drop_before_commit", 1)])
 def test_an_unguarded_click_is_sent_again_and_the_log_says_so(
-    keeping: Keeping, held: HeldBrowser, books: Books, road: FaultProxy, *, fault: str, at_the_site: int
+    keeping: Keeping, held: GuardedBrowser, books: Books, road: FaultProxy, *, fault: str, at_the_site: int
 ) -> None:
     span = keeping.do(post_raw(held, road, fault))
     assert len(books.invoices) == at_the_site
@@ -160,7 +164,7 @@ def test_an_unguarded_click_is_sent_again_and_the_log_says_so(
 
 @pytest.mark.parametrize(("fault", "at_the_site"), [("drop_after_commit", 1), ("drop_before_commit", 0), ("", 1)])
 def test_a_guarded_click_is_sent_once_and_the_log_says_so(
-    keeping: Keeping, held: HeldBrowser, books: Books, road: FaultProxy, *, fault: str, at_the_site: int
+    keeping: Keeping, held: GuardedBrowser, books: Books, road: FaultProxy, *, fault: str, at_the_site: int
 ) -> None:
     report = guarded_report(keeping, held, road, fault)
     assert len(books.invoices) == at_the_site
@@ -168,14 +172,14 @@ def test_a_guarded_click_is_sent_once_and_the_log_says_so(
 
 
 def test_an_unguarded_click_that_is_answered_well_is_not_in_the_log(
-    keeping: Keeping, held: HeldBrowser, books: Books, road: FaultProxy
+    keeping: Keeping, held: GuardedBrowser, books: Books, road: FaultProxy
 ) -> None:
     span = keeping.do(post_raw(held, road, "cut_after_head"))
     assert (len(books.invoices), span.restarts(pending=False)) == (1, 0)
 
 
 def test_a_timed_out_answer_on_a_warm_connection_has_it_sent_again(
-    keeping: Keeping, held: HeldBrowser, books: Books, road: FaultProxy
+    keeping: Keeping, held: GuardedBrowser, books: Books, road: FaultProxy
 ) -> None:
     span = keeping.do(post_raw(held, road, "status", code=408))
     assert (len(books.invoices), span.restarts(pending=False)) == (1, 1)
@@ -183,7 +187,7 @@ def test_a_timed_out_answer_on_a_warm_connection_has_it_sent_again(
 
 
 def test_what_the_guard_cannot_stop_is_in_the_report_without_its_query(
-    keeping: Keeping, held: HeldBrowser, books: Books, road: FaultProxy
+    keeping: Keeping, held: GuardedBrowser, books: Books, road: FaultProxy
 ) -> None:
     report = guarded_report(keeping, held, road, "status", code=421, secret="?token=hunter2&hunter3")
     assert (len(books.invoices), report.guarded) == (1, True)
@@ -194,7 +198,7 @@ def test_what_the_guard_cannot_stop_is_in_the_report_without_its_query(
 
 
 def test_a_restart_belongs_to_its_own_gesture(
-    keeping: Keeping, held: HeldBrowser, books: Books, road: FaultProxy
+    keeping: Keeping, held: GuardedBrowser, books: Books, road: FaultProxy
 ) -> None:
     first = keeping.do(post_raw(held, road, "drop_after_commit"))
     second = keeping.do(post_raw(held, road, "cut_after_head"))
@@ -202,7 +206,7 @@ def test_a_restart_belongs_to_its_own_gesture(
 
 
 def test_the_log_is_never_on_the_disk_and_restarts_are_still_found_after_many_pipes_full(
-    keeping: Keeping, held: HeldBrowser, books: Books, road: FaultProxy
+    keeping: Keeping, held: GuardedBrowser, books: Books, road: FaultProxy
 ) -> None:
     log = log_of(held)
 
@@ -253,6 +257,6 @@ def test_a_browser_whose_log_is_not_read_any_more_lives_on_and_nothing_is_said_o
     assert report.restarts is None
 
 
-async def stop_reading(held: HeldBrowser) -> None:
+async def stop_reading(held: GuardedBrowser) -> None:
     """As the death of its keeper does."""
     log_of(held).close()

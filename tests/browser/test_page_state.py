@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from browser_agent.browser.guarded_browser import HELPER_ADDRESS, HeldBrowser
+from browser_agent.browser.guarded_browser import HELPER_ADDRESS, GuardedBrowser
 from browser_agent.browser.page_state import PageState, give_session_storage, read_page_state
 from browser_agent.run.session import merged
 from browser_agent.testing.sites.server import serve
@@ -191,7 +191,7 @@ GET = """async () => {
 }"""
 
 
-async def tab(playwright: Any, held: HeldBrowser) -> Any:
+async def tab(playwright: Any, held: GuardedBrowser) -> Any:
     """The page that a task would act on, on a connection of its own."""
     browser = await playwright.chromium.connect_over_cdp(held.chromium.endpoint)
     return next(page for page in browser.contexts[0].pages if page.url != HELPER_ADDRESS)
@@ -202,8 +202,8 @@ async def carried_over(folder: Path, origin: str, declared: list[str]) -> object
 
     async def nothing(*_: object) -> None: ...
 
-    async def start(playwright: Any, name: str, state: dict[str, Any]) -> HeldBrowser:
-        held = await HeldBrowser.start(
+    async def start(playwright: Any, name: str, state: dict[str, Any]) -> GuardedBrowser:
+        held = await GuardedBrowser.start(
             playwright, folder / name, headed=False, extra=(), state=state, release=nothing, reach=nothing
         )
         held.indexed_db = declared

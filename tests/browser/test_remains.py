@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from browser_agent.browser.chromium import Chromium, processes_of
-from browser_agent.ownership.inheritance import inherit
-from browser_agent.ownership.leftovers import end_strays
+from browser_agent.ownership.leftovers import end_strays, inherit
 from browser_agent.ownership.takeover import own_process
 from browser_agent.store import Store
 from browser_agent.store.records import AttemptRow

@@ -8,7 +8,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from browser_agent.keeper.queue_worker import Duty, serve
+from browser_agent.keeper.queue_worker import WorkerLimits, serve
 from browser_agent.options import Event, KillAt, Options
 from browser_agent.store import Store, Times
 
@@ -54,7 +54,7 @@ def main(wanted: Wanted) -> None:
         if wanted.temporal:
             asyncio.run(_serve(store, wanted, options))
         else:
-            serve(store, Duty(), options, _tell)
+            serve(store, WorkerLimits(), options, _tell)
 
 
 async def _serve(store: Store, wanted: Wanted, options: Options) -> None:

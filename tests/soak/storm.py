@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 
 from browser_agent.browser.chromium import Chromium
 from browser_agent.errors import StoreUnusable
-from browser_agent.keeper.fault_injection import strike
+from browser_agent.keeper.fault_injection import inject
 from browser_agent.processes import ProcessId
 from browser_agent.states import RunState, Victim
 from browser_agent.store import Store
@@ -113,7 +113,7 @@ class Storm:
         worker, driver = _process(attempt.worker), _process(attempt.driver)
         browser = Chromium.found(attempt.browser) if attempt.browser else None
         there = {Victim.WORKER: worker, Victim.STOPPED_WORKER: worker, Victim.DRIVER: driver}.get(victim, browser)
-        strike(victim, worker=worker, driver=driver, browser=browser)
+        inject(victim, worker=worker, driver=driver, browser=browser)
         return there is not None
 
     def _running(self) -> list[AttemptRow]:

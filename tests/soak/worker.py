@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from browser_agent.keeper.queue_worker import Duty, serve
+from browser_agent.keeper.queue_worker import WorkerLimits, serve
 from browser_agent.options import Options
 from browser_agent.store import Store, Times
 
@@ -12,7 +12,7 @@ from browser_agent.store import Store, Times
 def main(where: str, concurrency: str, shorter: str) -> None:
     """Keep runs until SIGTERM."""
     with Store(where, times=Times.shortened(float(shorter))) as store:
-        serve(store, Duty(int(concurrency)), Options(), lambda event: print(event, flush=True))
+        serve(store, WorkerLimits(int(concurrency)), Options(), lambda event: print(event, flush=True))
 
 
 if __name__ == "__main__":

@@ -6,22 +6,21 @@ import sys
 
 import pytest
 
-from browser_agent.errors import InOtherHands, Superseded
-from browser_agent.extras import installing
-from browser_agent.ownership.engine import NOBODY, Nobody
+from browser_agent.errors import InOtherHands, Superseded, installing
+from browser_agent.ownership.engine import NO_ENGINE, NoEngine
 from browser_agent.ownership.takeover import last_attempt, own_process, take_over
 from browser_agent.store import Lease, Store
 from tests.store.building import submit
 
 
-class Named(Nobody):
+class Named(NoEngine):
     """An engine that gives work."""
 
     def __init__(self, name: str, order: float) -> None:
         self.name, self.order = name, order
 
 
-def kept_by(store: Store, engine: Nobody) -> Lease:
+def kept_by(store: Store, engine: NoEngine) -> Lease:
     """A run that this living process keeps for an engine."""
     return store.leases.claim(submit(store), keeper=own_process(engine), keeper_dead=False)
 
@@ -44,10 +43,10 @@ def test_earlier_work_and_the_same_work_twice_take_nothing_over(store: Store, or
 
 def test_the_word_of_another_engine_or_of_none_takes_nothing_over(store: Store) -> None:
     lease = kept_by(store, Named("temporal/default/S-1", 1.0))
-    for engine in (Named("temporal/default/S-2", 9.0), NOBODY):
+    for engine in (Named("temporal/default/S-2", 9.0), NO_ENGINE):
         with pytest.raises(InOtherHands):
             take_over(store, lease.run, last_attempt(store, lease.run), engine=engine)
-    by_a_person = kept_by(store, NOBODY)
+    by_a_person = kept_by(store, NO_ENGINE)
     with pytest.raises(InOtherHands):
         take_over(
             store, by_a_person.run, last_attempt(store, by_a_person.run), engine=Named("temporal/default/S-1", 9.0)

@@ -229,7 +229,7 @@ def test_a_machine_that_names_no_mounts_is_not_refused(tmp_path: Path, monkeypat
     Store(tmp_path / "runs.db").close()
 
 
-class Holding:
+class RunBrowser:
     """Another process's hold on the write lock."""
 
     def __init__(self, path: Path) -> None:
@@ -255,7 +255,7 @@ def opened_with(store: Store, monkeypatch: pytest.MonkeyPatch) -> Callable[[floa
 @only_sqlite
 def test_a_lock_that_is_let_go_in_time_loses_nothing(opened_with: Callable[[float], Store]) -> None:
     store = opened_with(20)
-    holding = Holding(Path(store.address))
+    holding = RunBrowser(Path(store.address))
     timer = threading.Timer(0.5, holding.let_go)
     timer.start()
     run = submit(store)
@@ -271,7 +271,7 @@ def test_a_lock_that_is_held_too_long_writes_nothing_and_says_what_that_means(
     lease = claim(store)
     _, gesture = intended(store, lease)
     before = everything(store)
-    holding = Holding(Path(store.address))
+    holding = RunBrowser(Path(store.address))
     with pytest.raises(StoreUnusable, match=r"was locked .* is in doubt, and a resume will look"):
         store.journal.dispatch(lease, gesture.id, guarded=True)
     holding.let_go()
@@ -283,7 +283,7 @@ def test_a_lock_that_is_held_too_long_writes_nothing_and_says_what_that_means(
 def test_a_reader_is_not_kept_waiting_by_a_writer(opened_with: Callable[[float], Store]) -> None:
     store = opened_with(0.05)
     run = submit(store)
-    holding = Holding(Path(store.address))
+    holding = RunBrowser(Path(store.address))
     assert [row.id for row in store.leases.runs()] == [run]
     holding.let_go()
 

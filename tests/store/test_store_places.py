@@ -10,10 +10,10 @@ import pytest
 from browser_agent import processes
 from browser_agent.errors import InOtherHands
 from browser_agent.options import Options
-from browser_agent.ownership.inheritance import earlier
+from browser_agent.ownership.leftovers import earlier
 from browser_agent.ownership.liveness import Liveness, liveness
 from browser_agent.ownership.takeover import is_over, keeper_lives, last_attempt, own_process, take_over
-from browser_agent.ownership.watchdog import Watch
+from browser_agent.ownership.watchdog import Watchdog
 from browser_agent.store import Lease, Store
 from tests.fix_containers import said_inside
 from tests.store.building import by_raw_sql, submit
@@ -46,7 +46,7 @@ def test_a_keeper_in_another_container_keeps_its_run_until_its_lease_has_run_out
 
 def test_the_watcher_neither_ends_nor_attests_what_it_cannot_see(store: Store, elsewhere: str) -> None:
     lease = taken(store, elsewhere)
-    Watch(store, Options(), lambda event: None).glance(leave_seconds=0.0)
+    Watchdog(store, Options(), lambda event: None).glance(leave_seconds=0.0)
     (attempt,) = store.leases.attempts(lease.run)
     assert (attempt.ended, attempt.attested) == (None, None)
 

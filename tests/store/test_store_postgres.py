@@ -14,8 +14,7 @@ import psycopg
 import pytest
 from sqlalchemy import event, text
 
-from browser_agent.errors import InOtherHands, Misuse, StoreUnusable, Superseded
-from browser_agent.extras import installing
+from browser_agent.errors import InOtherHands, Misuse, StoreUnusable, Superseded, installing
 from browser_agent.store import Store, database, postgres
 from browser_agent.store.address import located, shown
 from browser_agent.store.records import RunRow

@@ -11,7 +11,7 @@ from sqlmodel import select
 from browser_agent.errors import InOtherHands, NotAllowed
 from browser_agent.options import Options
 from browser_agent.ownership.takeover import own_process, take_over
-from browser_agent.ownership.watchdog import Watch
+from browser_agent.ownership.watchdog import Watchdog
 from browser_agent.processes import HOST_VARIABLE, own_host
 from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
 from browser_agent.store import Lease, Said, Store, Times, Work
@@ -196,7 +196,7 @@ def test_a_drain_is_no_death_and_a_person_forgets_them_all(store: Store) -> None
 def glance(store: Store, attempts: int = 5) -> list[str]:
     """One look of the watcher; the kinds of events that it told."""
     told: list[str] = []
-    Watch(store, Options(attempts=attempts), lambda event: told.append(event.kind)).glance(leave_seconds=0.0)
+    Watchdog(store, Options(attempts=attempts), lambda event: told.append(event.kind)).glance(leave_seconds=0.0)
     return told
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent.run import run_secrets as vault
+from browser_agent.run import run_secrets
 from browser_agent.secrets.seal import KEY_VARIABLE
 from browser_agent.secrets.secret import Secret, SecretMissing
 from browser_agent.store import Store
@@ -27,26 +27,26 @@ def begin(store: Store, source: str, keyed: str | None = None) -> str:
     secret = {"$secret": source, **({"hmac": keyed} if keyed else {})}
     arguments = json.dumps({"login": {"password": secret}})
     run = store.leases.submit(task_file="t.py", task_name="t", arguments=arguments, sites="{}").id
-    vault.keep(store, run, {source: VALUE})
-    vault._held.pop(run)
+    run_secrets.keep(store, run, {source: VALUE})
+    run_secrets._held.pop(run)
     return run
 
 
 def test_what_was_sealed_is_had_again_without_its_source(key, tmp_path: Path):
     with Store(tmp_path / "runs.db") as store:
         run = begin(store, "env:GONE_NOW")
-        vault.keep(store, run, {"env:GONE_NOW": "another-planted-32"})  # submitted again by its key: it stays
-        vault._held.pop(run)
-        assert vault.gather(store, run) == {"env:GONE_NOW": VALUE}
+        run_secrets.keep(store, run, {"env:GONE_NOW": "another-planted-32"})  # submitted again by its key: it stays
+        run_secrets._held.pop(run)
+        assert run_secrets.gather(store, run) == {"env:GONE_NOW": VALUE}
         assert VALUE.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("runs.db*"))
 
 
 def test_without_a_key_it_is_had_again_from_its_source_or_the_run_waits(store: Store, tmp_path: Path):
     run = begin(store, f"@{tmp_path}/word")
     with pytest.raises(SecretMissing, match="Nothing was done"):
-        vault.gather(store, run)
+        run_secrets.gather(store, run)
     (tmp_path / "word").write_text(VALUE)
-    assert vault.gather(store, run) == {f"@{tmp_path}/word": VALUE}
+    assert run_secrets.gather(store, run) == {f"@{tmp_path}/word": VALUE}
 
 
 def test_a_source_that_holds_another_value_is_refused_where_that_can_be_known(store: Store, key, tmp_path: Path):
@@ -55,12 +55,12 @@ def test_a_source_that_holds_another_value_is_refused_where_that_can_be_known(st
     run = begin(store, source, keyed)  # this store was opened without the key, so nothing was sealed
     (tmp_path / "word").write_text("another-planted-33")
     with pytest.raises(SecretMissing, match="does not hold the value any more"):
-        vault.gather(store, run)
+        run_secrets.gather(store, run)
     (tmp_path / "word").write_text(VALUE)
-    assert vault.gather(store, run) == {source: VALUE}
+    assert run_secrets.gather(store, run) == {source: VALUE}
 
 
 def test_a_run_without_secrets_needs_none(store: Store):
     run = store.leases.submit(task_file="t.py", task_name="t", arguments='{"a": [1]}', sites="{}").id
-    vault.keep(store, run, {})
-    assert vault.gather(store, run) == {}
+    run_secrets.keep(store, run, {})
+    assert run_secrets.gather(store, run) == {}

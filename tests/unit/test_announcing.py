@@ -15,7 +15,7 @@ import pytest
 
 from browser_agent.errors import InOtherHands, Misuse
 from browser_agent.options import Event, Options
-from browser_agent.reporting import notify as notifying
+from browser_agent.reporting import notify
 from browser_agent.reporting.announcer import Announcer
 from browser_agent.reporting.log import FACTS, start_log
 from browser_agent.states import GestureState, QuestionKind
@@ -155,8 +155,8 @@ def test_whoever_cannot_be_told_is_named_without_what_may_be_secret(
     monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], why: str
 ) -> None:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with pytest.raises(notifying.NotTold, match=why) as error:
-        notifying.tell(words, {"question": "q-1", "run": "run-1", "kind": "outcome"}, seconds=0.3)
+    with pytest.raises(notify.NotTold, match=why) as error:
+        notify.tell(words, {"question": "q-1", "run": "run-1", "kind": "outcome"}, seconds=0.3)
     assert "secret" not in str(error.value)
 
 

@@ -8,8 +8,7 @@ import sys
 import pytest
 
 import browser_agent.keeper.keeper
-from browser_agent.cli import app
-from browser_agent.cli import machine as trying
+from browser_agent.cli import app, machine
 from browser_agent.cli.exit_codes import WORDS, Exit, exit_of
 from browser_agent.cli.plain_text import one_line, plain
 from browser_agent.options import Ended
@@ -47,9 +46,9 @@ def test_a_flag_is_shown_without_a_type(cli: Cli) -> None:
 def test_the_interruptions_of_the_demo_are_listed(cli: Cli) -> None:
     from browser_agent.cli.demo import INTERRUPTIONS
 
-    assert tuple(INTERRUPTIONS) == trying.FAULTS
+    assert tuple(INTERRUPTIONS) == machine.FAULTS
     said = cli("demo", "--help").out
-    assert all(fault in said for fault in trying.FAULTS)
+    assert all(fault in said for fault in machine.FAULTS)
 
 
 def test_ctrl_c_before_there_is_anything_to_stop_ends_quietly(

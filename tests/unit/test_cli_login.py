@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent import settings_sources as settings
+from browser_agent import settings_sources
 from browser_agent.cli.desk import open_desk
 from browser_agent.cli.login import _site
 from browser_agent.errors import Misuse, UnknownName
@@ -62,7 +62,7 @@ def test_a_site_that_is_not_known_is_refused_with_what_to_add(cli: Cli, words: t
 def test_address_account_and_mark_come_from_the_file_the_settings_or_what_was_said(here: Path) -> None:
     task = (here / "invoices.py").read_text().replace('account="acme"', 'account="acme", signed_in="Hello {account}"')
     (here / "invoices.py").write_text(task)
-    (here / settings.FILE_NAME).write_text('[sites.mail]\nurl = "https://mail.example"\naccount = "ann"\n')
+    (here / settings_sources.FILE_NAME).write_text('[sites.mail]\nurl = "https://mail.example"\naccount = "ann"\n')
     desk = open_desk(None, False, new=True)
 
     def found(*words: str, url: str = "", account: str = "", mark: str = "") -> tuple[str, str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from browser_agent import settings_sources as settings
+from browser_agent import settings_sources
 from browser_agent.browser.client_certificate import ClientCertificate
 from browser_agent.errors import Misuse
 from browser_agent.options import Options
@@ -22,7 +22,7 @@ from tests.fix_cli import Cli, Keeper
 def folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the commands, and an environment that says nothing."""
     for name in Settings.model_fields:
-        monkeypatch.delenv(f"{settings.PREFIX}{name.upper()}", raising=False)
+        monkeypatch.delenv(f"{settings_sources.PREFIX}{name.upper()}", raising=False)
     return here
 
 
@@ -32,12 +32,14 @@ def folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_is_said_wins_over_the_environment_and_that_over_the_file(
     cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (folder / settings.FILE_NAME).write_text('store = "file.db"\nlocale = "de"\nslow_mo = 5\ntime_zone = "Asia/Tokyo"')
+    (folder / settings_sources.FILE_NAME).write_text(
+        'store = "file.db"\nlocale = "de"\nslow_mo = 5\ntime_zone = "Asia/Tokyo"'
+    )
     monkeypatch.setenv("BROWSER_AGENT_LOCALE", "fr-FR")
     monkeypatch.setenv("BROWSER_AGENT_SLOW_MO", "6")
     shown = cli("config", "--set", "slow_mo=7", "--json").document
-    told = {row["setting"]: (row["value"], row["from"]) for row in shown if row["from"] != settings.DEFAULT}
-    file = str(folder / settings.FILE_NAME)
+    told = {row["setting"]: (row["value"], row["from"]) for row in shown if row["from"] != settings_sources.DEFAULT}
+    file = str(folder / settings_sources.FILE_NAME)
     assert told == {
         "store": (str(folder / "file.db"), file),
         "time_zone": ("Asia/Tokyo", file),
@@ -49,14 +51,14 @@ def test_what_is_said_wins_over_the_environment_and_that_over_the_file(
 
 
 def test_the_store_is_the_one_that_is_named_or_set_or_your_own(folder: Path) -> None:
-    assert settings.store_meant(None, settings.load()) == settings.default_store()
-    (folder / settings.FILE_NAME).write_text('store = "file.db"')
-    assert settings.store_meant(None, settings.load()) == folder / "file.db"
-    assert settings.store_meant(Path("said.db"), settings.load()) == folder / "said.db"
+    assert settings_sources.store_meant(None, settings_sources.load()) == settings_sources.default_store()
+    (folder / settings_sources.FILE_NAME).write_text('store = "file.db"')
+    assert settings_sources.store_meant(None, settings_sources.load()) == folder / "file.db"
+    assert settings_sources.store_meant(Path("said.db"), settings_sources.load()) == folder / "said.db"
 
 
 def test_a_flag_of_a_command_wins_over_all(cli: Cli, keeper: Keeper, folder: Path) -> None:
-    (folder / settings.FILE_NAME).write_text('store = "file.db"\nkeep_looking = 9\nslow_mo = 5\nnetlog = false')
+    (folder / settings_sources.FILE_NAME).write_text('store = "file.db"\nkeep_looking = 9\nslow_mo = 5\nnetlog = false')
     words = "run invoices.py day=2026-11-30 --slow-mo 0 --set slow_mo=9 --set locale=de-DE"
     assert cli(*words.split()).code == 0
     kept = keeper.options[0]
@@ -66,7 +68,7 @@ def test_a_flag_of_a_command_wins_over_all(cli: Cli, keeper: Keeper, folder: Pat
 
 
 def test_the_sites_of_the_file_are_used_unless_others_are_said(cli: Cli, keeper: Keeper, here: Path) -> None:
-    (here / settings.FILE_NAME).write_text('[sites.books]\nurl = "http://127.0.0.1:9"\naccount = "bob"\n')
+    (here / settings_sources.FILE_NAME).write_text('[sites.books]\nurl = "http://127.0.0.1:9"\naccount = "bob"\n')
     cli("run", "invoices.py", "day=2026-11-30", "--site", "books=http://127.0.0.1:8")
     sites = cli("show", "last", "--json").document["run"]["sites"]
     assert sites == {"books": {"url": "http://127.0.0.1:8", "account": "bob"}}
@@ -107,10 +109,10 @@ def test_every_setting_is_one_that_reaches_a_run_or_is_used_before_it() -> None:
 
 
 def test_a_client_certificate_is_shown_to_the_origins_that_are_said_with_it(folder: Path) -> None:
-    (folder / settings.FILE_NAME).write_text(
+    (folder / settings_sources.FILE_NAME).write_text(
         'client_certificate = "a.pem"\nclient_key = "a.key"\nclient_origins = ["https://Books.example", "https://b:8443/"]'
     )
-    client = settings.load().options().appearance.client
+    client = settings_sources.load().options().appearance.client
     assert client == ClientCertificate(
         folder / "a.pem", folder / "a.key", ("https://books.example:443", "https://b:8443")
     )
@@ -122,9 +124,9 @@ def test_a_client_certificate_is_shown_to_the_origins_that_are_said_with_it(fold
 
 @pytest.mark.parametrize("name", SAID)
 def test_a_setting_reaches_the_run_however_it_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    by_command = settings.resolve(said={name: SAID[name]}).settings.options()
+    by_command = settings_sources.resolve(said={name: SAID[name]}).settings.options()
     monkeypatch.setenv(f"BROWSER_AGENT_{name.upper()}", SAID[name])
-    assert settings.load().options() == by_command != Settings().options()
+    assert settings_sources.load().options() == by_command != Settings().options()
     assert TypeAdapter(Options).validate_json(TypeAdapter(Options).dump_json(by_command)) == by_command
 
 
@@ -132,9 +134,9 @@ def test_pictures_lie_where_it_is_set_and_are_found_by_whoever_opens_the_store(
     cli: Cli, keeper: Keeper, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     elsewhere = tmp_path_factory.mktemp("disk") / "pictures"
-    (folder / settings.FILE_NAME).write_text(f'store = "runs.db"\nevidence = "{elsewhere}"')
+    (folder / settings_sources.FILE_NAME).write_text(f'store = "runs.db"\nevidence = "{elsewhere}"')
     assert cli("run", "invoices.py", "day=2026-11-30").code == 0
-    (folder / settings.FILE_NAME).unlink()
+    (folder / settings_sources.FILE_NAME).unlink()
     with Store(folder / "runs.db") as store:
         kept = store.artifacts.keep(b"a picture", "image/webp")
         assert (elsewhere / kept[:2] / kept).read_bytes() == b"a picture"
@@ -144,10 +146,10 @@ def test_pictures_lie_where_it_is_set_and_are_found_by_whoever_opens_the_store(
 
 
 def test_one_setting_is_explained(cli: Cli, folder: Path) -> None:
-    (folder / settings.FILE_NAME).write_text('viewport = "900x700"\n[sites.books]\nurl = "http://x"')
+    (folder / settings_sources.FILE_NAME).write_text('viewport = "900x700"\n[sites.books]\nurl = "http://x"')
     said = cli("config", "viewport").out
     assert "width and height of a page in pixels" in said
-    assert f"viewport = 900x700  ({folder / settings.FILE_NAME})" in said
+    assert f"viewport = 900x700  ({folder / settings_sources.FILE_NAME})" in said
     assert "BROWSER_AGENT_VIEWPORT=..." in said
     assert cli("config", "sites", "--json").document[0]["value"] == "http://x"
     assert "did you mean viewport?" in cli("config", "view-port").err
@@ -159,13 +161,13 @@ def test_one_setting_is_explained(cli: Cli, folder: Path) -> None:
 def test_all_that_is_wrong_is_told_together_and_who_has_said_it(
     cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (folder / settings.FILE_NAME).write_text('stor = "x"\nviewport = "9x9"\n[sites.books]\nurls = "http://x"')
+    (folder / settings_sources.FILE_NAME).write_text('stor = "x"\nviewport = "9x9"\n[sites.books]\nurls = "http://x"')
     monkeypatch.setenv("BROWSER_AGENT_LOCAL", "de")
     monkeypatch.setenv("BROWSER_AGENT_DEPLOYMENT", "blue")  # like no setting: somebody else's
     monkeypatch.setenv("BROWSER_AGENT_KEY", "x")
     said = cli("config", "--set", "time_zone=Berlin")
     assert (said.code, said.out) == (2, "")
-    file = folder / settings.FILE_NAME
+    file = folder / settings_sources.FILE_NAME
     assert set(said.err.splitlines()[1:]) == {
         f"  {file}: stor: there is no such setting; did you mean store?",
         f"  {file}: viewport: each side must be 200 to 10000 pixels.",
@@ -196,16 +198,16 @@ def test_all_that_is_wrong_is_told_together_and_who_has_said_it(
 )
 def test_a_value_that_cannot_be_one_is_refused(folder: Path, name: str, value: str, complaint: str) -> None:
     with pytest.raises(Misuse, match="The settings cannot be used") as refused:
-        settings.resolve(said={name: value})
+        settings_sources.resolve(said={name: value})
     assert complaint in str(refused.value)
     assert "secret" not in str(refused.value)
 
 
 @pytest.mark.parametrize("text", ["stores = 1", "store = ", "[sites.books]\ntoken = 'x'"])
 def test_a_settings_file_that_cannot_be_read_is_never_ignored(here: Path, text: str) -> None:
-    (here / settings.FILE_NAME).write_text(text)
+    (here / settings_sources.FILE_NAME).write_text(text)
     with pytest.raises(Misuse, match=r"browser-agent.toml(:| cannot be)"):
-        settings.load()
+        settings_sources.load()
 
 
 def test_of_an_address_that_is_told_of_questions_only_its_host_is_shown(cli: Cli, folder: Path) -> None:
@@ -215,7 +217,7 @@ def test_of_an_address_that_is_told_of_questions_only_its_host_is_shown(cli: Cli
 
 
 def test_the_page_on_settings_tells_of_each_one_what_the_program_does() -> None:
-    page = (Path(settings.__file__).parents[1] / "docs" / "settings.md").read_text(encoding="utf-8")
+    page = (Path(settings_sources.__file__).parents[1] / "docs" / "settings_sources.md").read_text(encoding="utf-8")
     for name, field in Settings.model_fields.items():
         if name != "sites":
             assert f"| `{name}` | {shown(name, field.default) or '-'} | {field.description} |" in page

@@ -11,7 +11,7 @@ import typer.main
 import yaml
 from typer.testing import CliRunner
 
-from browser_agent import settings_sources as settings
+from browser_agent import settings_sources
 from browser_agent.cli import app
 from tests.unit.test_dockerfile import ROOT, said
 
@@ -42,10 +42,12 @@ def test_each_command_of_ours_is_one_with_these_flags(words: list[str]) -> None:
 
 def test_its_settings_are_settings_and_hold_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     for agent in AGENTS.values():
-        named = {name: value for name, value in agent["environment"].items() if name.startswith(settings.PREFIX)}
+        named = {
+            name: value for name, value in agent["environment"].items() if name.startswith(settings_sources.PREFIX)
+        }
         assert re.fullmatch(r"\$\{\w+:-\}", named.pop("BROWSER_AGENT_KEY"))
-        words = {name.removeprefix(settings.PREFIX).lower(): value for name, value in named.items()}
-        found = settings.resolve(Path("/nowhere"), words).settings
+        words = {name.removeprefix(settings_sources.PREFIX).lower(): value for name, value in named.items()}
+        found = settings_sources.resolve(Path("/nowhere"), words).settings
         assert found.evidence == "s3://pictures/browser-agent" and found.temporal_address == "temporal:7233"
     secrets = [value for name, value in _environment() if re.search("PASSWORD|SECRET|PWD|KEY$", name)]
     assert len(secrets) >= 5 and all(value.startswith("${") for value in secrets)

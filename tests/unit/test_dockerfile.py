@@ -8,10 +8,9 @@ import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
-from browser_agent import settings_sources as settings
-from browser_agent import support
+from browser_agent import settings_sources, support
 
-ROOT = Path(settings.__file__).parents[1]
+ROOT = Path(settings_sources.__file__).parents[1]
 TEXT = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 LINES = [line for line in re.sub(r"\\\n", " ", TEXT).splitlines() if line and not line.startswith("#")]
 
@@ -54,8 +53,10 @@ def test_it_starts_the_command_under_an_init_and_not_as_root() -> None:
 def test_its_settings_are_settings_and_its_store_lies_in_the_volume() -> None:
     (variables,) = said("ENV")
     named = dict(pair.split("=", 1) for pair in variables.split())
-    words = {name.removeprefix(settings.PREFIX).lower(): value for name, value in named.items()}
-    found = settings.resolve(Path("/nowhere"), {name: value for name, value in words.items() if name != "chromium"})
+    words = {name.removeprefix(settings_sources.PREFIX).lower(): value for name, value in named.items()}
+    found = settings_sources.resolve(
+        Path("/nowhere"), {name: value for name, value in words.items() if name != "chromium"}
+    )
     assert found.settings.chromium_arguments == ("--no-sandbox",)
     assert said("VOLUME") == [str(Path(words["store"]).parent)]
 

@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from browser_agent.extras import installing
+from browser_agent.errors import installing
 
 ROOT = Path(__file__).parents[2]
 TOLD = [

@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from browser_agent.testing import Books, FaultProxy, serve
-from browser_agent.testing.proxy import fault_kinds as faults
+from browser_agent.testing.proxy import fault_kinds
 from browser_agent.testing.proxy.fault_kinds import NAMES
 
 INVOICE = {"customer": "Northwind Traders", "amount": "10", "reference": "S-101"}
@@ -319,7 +319,7 @@ def test_an_unknown_fault_is_refused_with_the_names_that_there_are(proxy: FaultP
 
 
 def test_every_fault_is_in_the_docstrings_table() -> None:
-    assert re.findall(r"^\| `(\w+)", faults.__doc__ or "", re.MULTILINE) == list(NAMES)
+    assert re.findall(r"^\| `(\w+)", fault_kinds.__doc__ or "", re.MULTILINE) == list(NAMES)
 
 
 # Hooks and holds

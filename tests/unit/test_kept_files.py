@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_agent.browser import download_folder as kept_files
+from browser_agent.browser import downloads
 from browser_agent.errors import Misuse
 
 
@@ -31,7 +31,7 @@ from browser_agent.errors import Misuse
     ],
 )
 def test_a_name_that_a_site_suggests_is_made_one_of_a_plain_file(suggested: str, name: str) -> None:
-    assert kept_files.safe_name(suggested) == name
+    assert downloads.safe_name(suggested) == name
 
 
 def test_no_file_is_overwritten_not_even_one_of_somebody_else(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_no_file_is_overwritten_not_even_one_of_somebody_else(tmp_path: Path) ->
     (folder / "a.csv").write_text("theirs")
     (folder / "a (2).csv").symlink_to(tmp_path / "nowhere")
     source.write_text("ours")
-    assert kept_files.keep(source, folder, "a.csv", "run-1") == folder / "a (3).csv"
+    assert downloads.keep(source, folder, "a.csv", "run-1") == folder / "a (3).csv"
     assert ((folder / "a.csv").read_text(), (folder / "a (3).csv").read_text()) == ("theirs", "ours")
     assert not (tmp_path / "nowhere").exists()
 
@@ -48,7 +48,7 @@ def test_no_file_is_overwritten_not_even_one_of_somebody_else(tmp_path: Path) ->
 def test_a_process_that_dies_while_it_copies_leaves_nothing_under_a_final_name(tmp_path: Path) -> None:
     source, folder = tmp_path / "source", tmp_path / "kept"
     os.mkfifo(source)
-    copies = "import sys; from pathlib import Path; from browser_agent import kept_files; kept_files.keep"
+    copies = "import sys; from pathlib import Path; from browser_agent.browser import downloads; downloads.keep"
     words = f"{copies}(Path(sys.argv[1]), Path(sys.argv[2]), 'a.csv', 'run-1-1')"
     process = subprocess.Popen([sys.executable, "-c", words, str(source), str(folder)])
     with source.open("wb", buffering=0) as to:
@@ -58,17 +58,17 @@ def test_a_process_that_dies_while_it_copies_leaves_nothing_under_a_final_name(t
         process.kill()
         process.wait()
     assert [path.name for path in folder.iterdir()] == [".run-1-1.part"]
-    kept_files.sweep(folder, "run-2")
+    downloads.sweep(folder, "run-2")
     assert len([*folder.iterdir()]) == 1
-    kept_files.sweep(folder, "run-1")
+    downloads.sweep(folder, "run-1")
     assert [*folder.iterdir()] == []
 
 
 def test_a_folder_is_made_for_its_owner_alone_and_one_that_cannot_be_is_refused(tmp_path: Path) -> None:
-    kept_files.check_folder(None)
-    kept_files.check_folder(tmp_path / "a" / "b")
+    downloads.check_folder(None)
+    downloads.check_folder(tmp_path / "a" / "b")
     assert [*(tmp_path / "a" / "b").iterdir()] == []
     assert (tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o700
     (tmp_path / "file").touch()
     with pytest.raises(Misuse, match="hard links"):
-        kept_files.check_folder(tmp_path / "file")
+        downloads.check_folder(tmp_path / "file")

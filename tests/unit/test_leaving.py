@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from browser_agent.browser import send_order as leaving
+from browser_agent.browser import send_order
 from browser_agent.browser.interception import Paused
 from browser_agent.browser.send_order import Leaving
 
@@ -95,8 +95,8 @@ def test_a_read_beside_a_write_that_was_refused_does_not_wait() -> None:
 
 @pytest.mark.parametrize("may_cut_off", [False, True])
 def test_without_an_answer_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch, may_cut_off: bool) -> None:
-    monkeypatch.setattr(leaving, "PATIENCE_SECONDS", 0.01)
-    monkeypatch.setattr(leaving, "READS_SECONDS", 0.01)
+    monkeypatch.setattr(send_order, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(send_order, "READS_SECONDS", 0.01)
 
     async def story() -> None:
         road = Road()

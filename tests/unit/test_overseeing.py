@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from browser_agent import processes
-from browser_agent.keeper.supervisor import Overseer
+from browser_agent.keeper.supervisor import Supervisor
 
 
 def test_a_worker_that_does_not_notice_that_its_browser_is_dead_is_ended() -> None:
@@ -15,7 +15,7 @@ def test_a_worker_that_does_not_notice_that_its_browser_is_dead_is_ended() -> No
         named = processes.identify(worker.pid)
         assert named is not None
         told: list[str] = []
-        overseer = Overseer(
+        overseer = Supervisor(
             named, lambda: None, lambda kind, words: told.append(kind), lost=lambda: True, lost_seconds=0.2
         )
 

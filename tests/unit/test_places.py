@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from browser_agent.places import is_over, own_place, sees
+from browser_agent.processes import is_over, own_place, sees
 
 FIRST, OTHER = "4026531836", "4026532178"
 

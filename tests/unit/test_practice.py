@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from browser_agent import testing
-from browser_agent.extras import installing
+from browser_agent.errors import installing
 
 ROOT = Path(testing.__file__).parents[2]
 SUITE = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from browser_agent.sends import matches_request
+from browser_agent.wire import matches_request
 
 
 @pytest.mark.parametrize(

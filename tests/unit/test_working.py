@@ -9,7 +9,7 @@ import pytest
 
 import browser_agent.keeper.queue_worker
 from browser_agent.errors import Misuse, StoreUnusable
-from browser_agent.keeper.queue_worker import SHUN_SECONDS, Duty, serve, shun_seconds
+from browser_agent.keeper.queue_worker import SHUN_SECONDS, WorkerLimits, serve, shun_seconds
 from browser_agent.options import Ended, Options
 from browser_agent.states import RunState
 from browser_agent.store import Store
@@ -36,5 +36,5 @@ def test_a_run_that_was_taken_twice_counts_once(tmp_path: Path, monkeypatch: pyt
     with Store(tmp_path / "runs.db") as store:
         for _ in range(2):
             store.leases.submit(task_file="a.py", task_name="a", arguments="{}", sites="{}", queued=True)
-        assert serve(store, Duty(until_idle=True), Options()) == 2
+        assert serve(store, WorkerLimits(until_idle=True), Options()) == 2
         assert {(run.state, run.attempt) for run in store.leases.runs()} == {(RunState.FINISHED, 2)}

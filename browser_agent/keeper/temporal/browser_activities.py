@@ -23,7 +23,7 @@ from browser_agent.keeper.temporal.heartbeat import Pulse
 from browser_agent.keeper.temporal.messages import KEEP, SUBMIT, Order, Stand, Wanted
 from browser_agent.keeper.temporal.status import stand, told
 from browser_agent.options import Event, Options, Tell
-from browser_agent.ownership.engine import Word
+from browser_agent.ownership.engine import EngineOrder
 from browser_agent.states import RUN_ARROWS, RunState
 from browser_agent.store import Store
 
@@ -75,7 +75,7 @@ class Browsers:
                     why = activity.cancellation_details()
                     cancelled = why is not None and why.cancel_requested
                     stops = why is not None and (why.cancel_requested or why.worker_shutdown)
-                    pulse.heard(Word.STOP if stops else Word.OVER)
+                    pulse.heard(EngineOrder.STOP if stops else EngineOrder.OVER)
         finally:
             beats.cancel()
         return self._ended(order, pulse, kept.exception(), cancelled=cancelled)
@@ -89,7 +89,7 @@ class Browsers:
             return found  # somebody else brought it to its end before this activity began
         if error is not None:
             raise told(self._store, error) from error
-        if pulse.word() is Word.OVER or found.state == RunState.RUNNING:
+        if pulse.word() is EngineOrder.OVER or found.state == RunState.RUNNING:
             raise told(self._store, Superseded(order.run, pulse.attempt))
         return found
 

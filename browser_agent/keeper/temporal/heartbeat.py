@@ -16,7 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from browser_agent.errors import Superseded
 from browser_agent.options import Event
-from browser_agent.ownership.engine import Word
+from browser_agent.ownership.engine import EngineOrder
 
 FENCE_SECONDS = 5.0
 """How long a gesture waits for the server's word; without one it is not made."""
@@ -39,18 +39,18 @@ class Pulse:
         self.name = f"temporal/{info.workflow_namespace}/{info.workflow_id}"
         self.order = info.current_attempt_scheduled_time.timestamp()
         self.attempt, self._run, self._at = 0, run, "taken"
-        self._word = Word.GO_ON
+        self._word = EngineOrder.GO_ON
         self._handle = client.get_async_activity_handle(task_token=info.task_token)
         self._loop = asyncio.get_running_loop()
         self._seconds = info.heartbeat_timeout.total_seconds() / 3 if info.heartbeat_timeout else 10.0
 
-    def word(self) -> Word:
+    def word(self) -> EngineOrder:
         """What the server last said."""
         return self._word
 
-    def heard(self, word: Word) -> None:
+    def heard(self, word: EngineOrder) -> None:
         """Note what the server said; what is over stays over."""
-        if self._word is not Word.OVER:
+        if self._word is not EngineOrder.OVER:
             self._word = word
 
     def tell(self, event: Event) -> None:
@@ -73,19 +73,19 @@ class Pulse:
         try:
             await asyncio.wait_for(asyncio.wrap_future(asked), FENCE_SECONDS)
         except TimeoutError:
-            self.heard(Word.OVER)
-        if self._word is Word.OVER:
+            self.heard(EngineOrder.OVER)
+        if self._word is EngineOrder.OVER:
             raise Superseded(self._run, self.attempt)
 
     async def _ask(self) -> None:
-        while self._word is not Word.OVER:
+        while self._word is not EngineOrder.OVER:
             try:
                 await self._handle.heartbeat(self.attempt, self._at, rpc_timeout=timedelta(seconds=FENCE_SECONDS))
             except AsyncActivityCancelledError:
-                self.heard(Word.OVER)
+                self.heard(EngineOrder.OVER)
             except RPCError as error:
                 if error.status is RPCStatusCode.NOT_FOUND:
-                    self.heard(Word.OVER)
+                    self.heard(EngineOrder.OVER)
                 await asyncio.sleep(_AGAIN_SECONDS)  # not to be reached at the moment
             else:
                 return

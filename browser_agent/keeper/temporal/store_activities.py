@@ -20,7 +20,7 @@ from browser_agent.errors import InOtherHands, Misuse, Superseded
 from browser_agent.keeper.temporal.messages import ANSWER, GIVE_UP, STAND, Reply, Stand, workflow_queue
 from browser_agent.keeper.temporal.status import stand, told
 from browser_agent.keeper.temporal.workflow import KeptRun
-from browser_agent.ownership.engine import Engine, Nobody
+from browser_agent.ownership.engine import Engine, NoEngine
 from browser_agent.ownership.takeover import last_attempt, take_over
 from browser_agent.states import Answer, QuestionKind, QuestionState, RunState
 from browser_agent.store import Asked, Consent, Said, Store
@@ -98,7 +98,7 @@ class Desk:
         return stand(self._store, run)
 
 
-class _Named(Nobody):
+class _Named(NoEngine):
     """The engine in whose name the desk asks."""
 
     def __init__(self, name: str, order: float) -> None:
