@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # every test would wait for its import
     from tests.fix_world import World
 
 ROOT = Path(__file__).parents[1]
-TASKS = ROOT / "tests" / "tasks"
+TASKS = ROOT / "tests" / "scripts"
 DEADLINE_SECONDS = 180.0
 LONG_HISTORY = ("--dynamic-config-value", "limit.historyCount.suggestContinueAsNew=100")
 """So many events are a long history, which a workflow leaves behind; usually it is thousands."""

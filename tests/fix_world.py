@@ -33,7 +33,7 @@ from browser_agent.testing.sites.seller import Seller
 from browser_agent.testing.sites.shop import Shop
 from browser_agent.testing.sites.wizard import Wizard
 
-TASKS = Path(__file__).parent / "tasks"
+TASKS = Path(__file__).parent / "scripts"
 REALLY = {"slow": "books", "terse": "books", "manual": "books"}
 """What a task calls a site of which it declares something else, and the site that it is."""
 

@@ -2,7 +2,7 @@
 
 Playwright's two interfaces are two faces of the same objects on one event loop, which runs while a call of the sync
 one waits. It offers no public way from one face to the other: this is the only place that uses its private names, and
-`tests/browser/test_asyncly.py` pins them. (An object that is handed from the one to the other must be ours alone: the
+`tests/browser/test_sync_bridge.py` pins them. (An object that is handed from one to the other must be ours alone: the
 face that sees it first is kept for both.)
 """
 

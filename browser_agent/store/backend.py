@@ -6,6 +6,7 @@ store know nothing of homes.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -13,7 +14,9 @@ from sqlalchemy import Connection, Engine
 from sqlmodel import Session
 
 from browser_agent.clock import Clock
+from browser_agent.errors import StoreUnusable
 from browser_agent.processes import ProcessId
+from browser_agent.store.records import RunRow
 
 
 class Home(Protocol):
@@ -55,3 +58,26 @@ class Home(Protocol):
         Raises:
             StoreUnusable: the database cannot be used now, and what that means for what was being written.
         """
+
+
+VERSION = "alembic_version"
+"""Other programs that use alembic have it too."""
+NAMES = frozenset(RunRow.metadata.tables)
+_CORE = frozenset({"run", "gesture", "audit"})
+"""What every store has had since the first schema."""
+
+
+def refuse_foreign(shown: str, tables: Collection[str], in_the_way: Collection[str], advice: str = "") -> None:
+    """Refuse what is no store and can't become one.
+
+    Args:
+        shown: where it is, in words.
+        tables: the tables that are there.
+        in_the_way: those of them beside which a store can't be made.
+        advice: what to do instead.
+
+    Raises:
+        StoreUnusable: another program's.
+    """
+    if in_the_way and not _CORE.issubset(tables):
+        raise StoreUnusable(f"{shown} holds tables of another program; not a store. Nothing was changed.{advice}")

@@ -8,7 +8,7 @@ no row is written past it but by a statement of one's own (see `scrubber_of`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from sqlmodel import Session, SQLModel
 from browser_agent.errors import StoreUnusable
 from browser_agent.secrets.scrubber import Scrubber
 from browser_agent.store.backend import Home
-from browser_agent.store.records import RunRow, scrubbed_columns
+from browser_agent.store.records import scrubbed_columns
 from browser_agent.store.sqlite import SqliteHome
 
 SCHEMA = "0006"
@@ -143,26 +143,3 @@ def _scrub(session: Session, *_: object) -> None:
         for name, said in scrubbed(session, type(row), columns).items():
             if said != columns[name]:
                 setattr(row, name, said)
-
-
-VERSION = "alembic_version"
-"""Other programs that use alembic have it too."""
-NAMES = frozenset(RunRow.metadata.tables)
-_CORE = frozenset({"run", "gesture", "audit"})
-"""What every store has had since the first schema."""
-
-
-def refuse_foreign(shown: str, tables: Collection[str], in_the_way: Collection[str], advice: str = "") -> None:
-    """Refuse what is no store and can't become one.
-
-    Args:
-        shown: where it is, in words.
-        tables: the tables that are there.
-        in_the_way: those of them beside which a store can't be made.
-        advice: what to do instead.
-
-    Raises:
-        StoreUnusable: another program's.
-    """
-    if in_the_way and not _CORE.issubset(tables):
-        raise StoreUnusable(f"{shown} holds tables of another program; not a store. Nothing was changed.{advice}")

@@ -29,7 +29,7 @@ from sqlmodel import Session
 from browser_agent.clock import Clock
 from browser_agent.errors import StoreUnusable, installing
 from browser_agent.store.address import shown
-from browser_agent.store.database import NAMES, VERSION, refuse_foreign
+from browser_agent.store.backend import NAMES, VERSION, refuse_foreign
 
 if TYPE_CHECKING:
     from psycopg import Connection as Link

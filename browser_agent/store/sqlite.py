@@ -24,7 +24,7 @@ from browser_agent import processes
 from browser_agent.clock import Clock, SystemClock
 from browser_agent.errors import StoreUnusable
 from browser_agent.processes import ProcessId
-from browser_agent.store.database import VERSION, refuse_foreign
+from browser_agent.store.backend import VERSION, refuse_foreign
 from browser_agent.store.sqlite_lock import writer_of
 
 NETWORK_FILE_SYSTEMS = frozenset(

@@ -23,7 +23,7 @@ from browser_agent.secrets.seal import KEY_VARIABLE
 from browser_agent.secrets.secret import Secret, SecretMissing
 from browser_agent.states import QuestionKind, RunState
 from tests.fix_world import TASKS, World
-from tests.tasks.secretive import CARD, TOKEN
+from tests.scripts.secretive import CARD, TOKEN
 
 PLANTED = "Pl4nted s3cret/x&y"
 FORMS = ("Pl4nted", quote(PLANTED), b64encode(PLANTED.encode()).decode(), CARD, CARD.replace(" ", ""), TOKEN)

@@ -24,7 +24,7 @@ from browser_agent.testing.sites.shop import Shop
 from browser_agent.testing.sites.site import FixtureSite
 from browser_agent.testing.sites.wizard import Wizard
 
-TASKS = Path(__file__).parents[1] / "tasks"
+TASKS = Path(__file__).parents[1] / "scripts"
 SITES: tuple[Callable[[], FixtureSite], ...] = (Books, Shop, Seller, Bank, Wizard, Mail)
 FAULTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("drop_after_commit", {}),

@@ -39,7 +39,7 @@ class Wanted:
 
     def words(self) -> list[str]:
         """The command that starts it."""
-        return [sys.executable, "-m", "tests.conformance.serving", json.dumps(asdict(self))]
+        return [sys.executable, "-m", "tests.store.conformance.serving", json.dumps(asdict(self))]
 
 
 def main(wanted: Wanted) -> None:

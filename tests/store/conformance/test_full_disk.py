@@ -13,12 +13,12 @@ import pytest
 
 from browser_agent.errors import StoreUnusable
 from browser_agent.store import Store
-from tests.conformance.homes import DEADLINE_SECONDS, Home, PostgresHome, TemporalHome, once, wait_until
 from tests.fix_postgres import Server
 from tests.fix_temporal import Server as Temporal
 from tests.fix_temporal import engines
 from tests.fix_world import World, worlds
 from tests.store.building import submit
+from tests.store.conformance.homes import DEADLINE_SECONDS, Home, PostgresHome, TemporalHome, once, wait_until
 
 
 class SmallDisk:

@@ -17,7 +17,7 @@ import pytest
 
 from browser_agent import processes
 from browser_agent.states import QuestionKind, RunState
-from tests.conformance.homes import DEADLINE_SECONDS, Home, once, wait_until
+from tests.store.conformance.homes import DEADLINE_SECONDS, Home, once, wait_until
 
 HOMES = ("sqlite", "postgres", "temporal")
 FIRST_POST = "POST /invoices"
@@ -176,7 +176,7 @@ def test_a_run_whose_workers_keep_dying_asks_for_a_person(home: Home) -> None:
 
 
 def test_the_words_of_a_worker_are_read_back_as_they_were_written() -> None:
-    from tests.conformance.serving import Wanted
+    from tests.store.conformance.serving import Wanted
 
     wanted = Wanted("postgresql://ann@here/runs", "alpha", kill_at="released:1@keeper")
     assert Wanted(**json.loads(wanted.words()[-1])) == wanted

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from browser_agent import settings_sources
 from browser_agent.cli import app
-from tests.unit.test_dockerfile import ROOT, said
+from tests.unit.packaging.test_dockerfile import ROOT, said
 
 FILE = ROOT / "docs" / "compose.yaml"
 TEXT = FILE.read_text(encoding="utf-8")

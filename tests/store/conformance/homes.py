@@ -20,15 +20,15 @@ from browser_agent.keeper.launch import ForWorkers, submit
 from browser_agent.keeper.temporal.messages import GIVE_UP, STAND, Limits
 from browser_agent.states import Answer, RunState
 from browser_agent.store.records import RunRow
-from tests.conformance.cable import Cable
-from tests.conformance.serving import Wanted
+from tests.store.conformance.cable import Cable
+from tests.store.conformance.serving import Wanted
 
 if TYPE_CHECKING:  # plugins, which must not be imported before they are registered
     from tests.fix_postgres import Server as Database
     from tests.fix_temporal import Engine
     from tests.fix_world import World
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DEADLINE_SECONDS = 240.0
 LEFT = frozenset({RunState.FINISHED, RunState.WAITING, RunState.NEEDS_ATTENTION})
 

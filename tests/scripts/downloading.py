@@ -3,7 +3,7 @@
 from playwright.sync_api import Page
 
 from browser_agent import Run, step, task
-from tests.tasks.hearing import order_tea, shop
+from tests.scripts.hearing import order_tea, shop
 
 CLICK = "address => { const link = document.createElement('a'); link.href = address; link.click(); }"
 

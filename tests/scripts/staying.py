@@ -3,7 +3,7 @@
 from playwright.sync_api import Page
 
 from browser_agent import Gesture, Refused, Run, step, task
-from tests.tasks.posting import Posted, books, post
+from tests.scripts.posting import Posted, books, post
 
 
 @step(site=books, refusals=0)

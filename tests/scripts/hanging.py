@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 from browser_agent import Gesture, Run, step, task
-from tests.tasks.posting import Posted, books, post, posting
+from tests.scripts.posting import Posted, books, post, posting
 
 FOR_EVER = 3600
 

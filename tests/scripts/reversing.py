@@ -3,7 +3,7 @@
 from playwright.sync_api import Page
 
 from browser_agent import Gesture, Run, step, task
-from tests.tasks.posting import Posted, books, posting
+from tests.scripts.posting import Posted, books, posting
 
 
 @step(site=books)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from playwright.sync_api import Page
 
 from browser_agent import Gesture, Run, Secret, Site, login, step, task
-from tests.tasks.posting import Posted, posting
+from tests.scripts.posting import Posted, posting
 
 late, mark = timedelta(seconds=2), '[data-account="acme"]'
 books = Site("books", url="http://127.0.0.1:1", account="acme", signed_in=mark, late_commit=late)

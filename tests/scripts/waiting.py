@@ -5,7 +5,7 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 from browser_agent import Run, step, task
-from tests.tasks.posting import books, post
+from tests.scripts.posting import books, post
 
 
 @step(site=books)

@@ -217,7 +217,7 @@ def test_of_an_address_that_is_told_of_questions_only_its_host_is_shown(cli: Cli
 
 
 def test_the_page_on_settings_tells_of_each_one_what_the_program_does() -> None:
-    page = (Path(settings_sources.__file__).parents[1] / "docs" / "settings_sources.md").read_text(encoding="utf-8")
+    page = (Path(settings_sources.__file__).parents[1] / "docs" / "settings.md").read_text(encoding="utf-8")
     for name, field in Settings.model_fields.items():
         if name != "sites":
             assert f"| `{name}` | {shown(name, field.default) or '-'} | {field.description} |" in page

@@ -5,7 +5,7 @@ from datetime import timedelta
 from playwright.sync_api import Page
 
 from browser_agent import Gesture, NotApproved, Run, step, task
-from tests.tasks.posting import Posted, books, mail, posting, send
+from tests.scripts.posting import Posted, books, mail, posting, send
 
 
 @step(site=books)

@@ -5,7 +5,7 @@ from datetime import timedelta
 from playwright.sync_api import Page
 
 from browser_agent import Click, Gesture, Record, Run, Site, step, task
-from tests.tasks.posting import Posted, about, fill
+from tests.scripts.posting import Posted, about, fill
 
 books = Site(
     "books",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.homes import Home, PostgresHome, TemporalHome
+from tests.store.conformance.homes import Home, PostgresHome, TemporalHome
 
 
 @pytest.fixture

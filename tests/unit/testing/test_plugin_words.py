@@ -17,7 +17,7 @@ from browser_agent.testing.suite.outcomes import OUTCOMES, Outcomes, Question, S
 from browser_agent.testing.suite.report_folder import Entry, file_name, write_index
 from browser_agent.testing.suite.strikes import Kills
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 ASKED = Question("q-1", "outcome", "Did this happen: post?", ("nobody has seen it",), ("browser-agent answer q-1 ...",))
 DOUBT = Seen("post", "unknown", ("it is not on the list",), (), ASKED)
 MADE = Seen("send", "happened", (), ("POST /messages: answered 303",), None)
