@@ -94,7 +94,9 @@ class Observation(Frozen):
     draft). `pending`: the site has accepted it and isn't done. `staleness`: how far the list may lag behind.
     `login`: a login page came instead of what was to be read, so the session has ended.
     `candidates`: what may be it and proves nothing by itself, such as a number without our key. `parts`: what each
-    part said, of an effect that has two.
+    part said, of an effect that has two. `rows`: how many rows of the list were read with all key columns; None = it
+    isn't a list. `account`: the text of the sign of being signed in, as the page showed it; "" = no such sign.
+    `without_effect`: rows with our key that are declared to have none. `as_of`: the moment that the list itself says it shows. `refusal`: the page says that it was refused.
     """
 
     kind: str
@@ -113,6 +115,11 @@ class Observation(Frozen):
     staleness: timedelta = timedelta(0)
     login: bool = False
     parts: "tuple[Observation, ...]" = ()
+    rows: int | None = None
+    account: str = ""
+    without_effect: tuple[Match, ...] = ()
+    as_of: Moment | None = None
+    refusal: bool = False
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:

@@ -5,11 +5,13 @@ page or a table that shows only a part of itself may never pass as a whole list:
 """
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from .normal import normal
+from .normal import moment, normal
 from .reading import LookFailed, Reading
 from .site import Site
 from .tables import Row, Table
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 PAGES_AT_MOST = 200
 _LOGIN = "the page asks for a password: a login page is not an empty list"
 _PAGE_OF = re.compile(r"\bpage (\d+) of (\d+)\b", re.IGNORECASE)
+_ROWS_OF = re.compile(
+    r"\b(\d+) ?(?:-|\u2013|to|bis|\u00e0|\u0434\u043e) ?(\d+) (?:of|von|de|sur|di|\u0438\u0437) (\d[\d., ]*)",
+    re.IGNORECASE,
+)
 
 
 @dataclass
@@ -37,13 +43,18 @@ class Listing:
     """What was read of one list.
 
     `why_not_whole`: sentences; empty = every row of the list was read. `foreign`: a page wasn't our
-    account's; `login`: it asked for a password. `rows`: those that are wanted. `picture`: of the last page that was
-    worth one.
+    account's; `login`: it asked for a password. `account`: the text of the sign of being signed in. `rows`: those that
+    are wanted. `rows_read`: all of them, and `rows_with_key`: those whose key columns hold something. `told_empty`: the
+    declared text of an empty list stood there. `picture`: of the last page that was worth one.
     """
 
     headers: tuple[str, ...] = ()
     rows: list[ListedRow] = field(default_factory=list)
     rows_read: int = 0
+    rows_with_key: int = 0
+    told_empty: bool = False
+    account: str = ""
+    as_of: datetime | None = None
     pages: int = 0
     address: str = ""
     foreign: bool = False
@@ -62,64 +73,103 @@ class ListReader:
 
     Arguments:
         site: whose list it is.
-        columns: headers that the list's table must have.
+        key: headers of the columns by which a row is known.
+        columns: headers of further columns that the list's table must have.
         count: a regular expression whose first group is the number of rows in the whole list, as the page tells it.
+        empty: a text that the page shows when the list is empty.
+        as_of: a regular expression whose first group is the time of which the list says that it is.
+        control: that nothing is there must be shown (see `_check_control`); not of lists that are read beside another.
     """
 
-    def __init__(self, site: Site, columns: Iterable[str], count: str | None = None) -> None:
-        self._site, self._columns, self._count = site, [normal(column) for column in columns], count
+    def __init__(
+        self,
+        site: Site,
+        key: Iterable[str],
+        columns: Iterable[str] = (),
+        count: str | None = None,
+        empty: str = "",
+        *,
+        as_of: str = "",
+        control: bool = True,
+    ) -> None:
+        self._site, self._count, self._empty, self._as_of = site, count, normal(empty), as_of
+        self._control = control
+        self._key = [normal(column) for column in key]
+        self._columns = [*self._key, *(normal(column) for column in columns)]
 
-    def read(self, view: "View", path: str, wanted: Callable[[Row], bool]) -> Listing:
-        """Read every page of the list at `path` of the site and keep the rows that are wanted.
+    def read(self, view: "View", path: str, wanted: Callable[[Row], bool | None]) -> Listing:
+        """Read every page of the list at `path` of the site and keep the rows that are wanted (True). A row that can't
+        be told from a wanted one (None) is a doubt of the list.
 
         Never raises for a page that can't be read: `why_not_whole` says so.
         """
         listing = Listing(address=self._site / path)
         told: set[int] = set()
+        doors: set[str] = set()
+        last: Reading | None = None
+        pages_seen: list[list[dict[str, str]]] = []
         try:
             for reading in self._pages(view, listing):
+                rows = [dict(row) for table in self._tables(reading) for row in table]
+                if rows and rows in pages_seen:  # the first page, by its number
+                    continue
+                pages_seen.append(rows)
+                last = reading
                 self._check(reading, listing)
                 told |= self._told(reading)
+                doors |= {reading.more_behind} if reading.more_behind is not None else set()
                 self._take(reading, listing, wanted)
         except LookFailed as error:
             listing.doubt(str(error))
-        if self._count is not None and told != {listing.rows_read} and not listing.foreign:
-            says = (
-                f"says that it has {' and '.join(map(str, sorted(told)))} rows" if told else "tells no number of rows"
-            )
-            listing.doubt(f"the list {says}, and {listing.rows_read} were read")
-        if not self._site.signed_in and not listing.rows_read and listing.headers and not listing.foreign:
-            listing.doubt("an empty list shows no sign that the session lives: declare signed_in of the site")
+        self._check_count(listing, told)
+        if not (told == {listing.rows_read} and told):
+            for door in sorted(doors):
+                listing.doubt(f"{door!r} shows more of the list, and it isn't a link that could be opened")
+        if last is not None and (of := _PAGE_OF.search(last.text)) and of[1] != of[2]:
+            listing.doubt(f"the list ends with {of[0]!r}")
+        self._check_control(listing)
         return listing
 
+    def _check_count(self, listing: Listing, told: set[int]) -> None:
+        if listing.foreign or told == {listing.rows_read} or not (told or self._count is not None):
+            return
+        says = f"says that it has {' and '.join(map(str, sorted(told)))} rows" if told else "tells no number of rows"
+        listing.doubt(f"the list {says}, and {listing.rows_read} were read")
+
+    def _check_control(self, listing: Listing) -> None:
+        """A list that shows nothing must show that it can: by another row, or by what it says when it is empty."""
+        if listing.foreign or not listing.headers or not self._control:
+            return
+        if not self._site.signed_in and not listing.rows_read:
+            listing.doubt("an empty list shows no sign that the session lives: declare signed_in of the site")
+        if not listing.rows_with_key and not listing.told_empty:
+            declare = f"{self._empty!r} isn't on the page" if self._empty else "declare what it shows then: empty="
+            listing.doubt(f"no row was read, and nothing shows that the list is empty ({declare})")
+
     def _pages(self, view: "View", listing: Listing) -> Iterator[Reading]:
-        reading: Reading | None = view.open(listing.address, scripts=self._site.scripts)
-        seen = {listing.address}
-        while reading is not None:
+        """Each page once, in the order in which links lead to them."""
+        waiting, met, read = deque([listing.address]), {listing.address}, set[str]()
+        reading: Reading | None = None
+        while waiting:
+            address = waiting.popleft()
+            read.add(address)
+            first = reading is None
+            reading = view.open(address, scripts=self._site.scripts) if reading is None else reading.page_at(address)
             listing.pages += 1
             yield reading
-            stop = self._why_stop(reading, listing, seen)
-            if stop:
-                listing.doubt(stop)
-            reading = None if stop else reading.next_page()
-
-    def _why_stop(self, reading: Reading, listing: Listing, seen: set[str]) -> str:
-        following = reading.next_address
-        if following is None:
-            self._check_end(reading, listing)
-            return ""
-        if following in seen:
-            return "the list's pages lead back to a page that was read before"
-        seen.add(following)
-        if not self._site.holds(following):
-            return f"the list's next page leads away from site {self._site}"
-        return f"the list has more than {PAGES_AT_MOST} pages" if listing.pages >= PAGES_AT_MOST else ""
-
-    def _check_end(self, reading: Reading, listing: Listing) -> None:
-        if reading.more_behind is not None:
-            listing.doubt(f"{reading.more_behind!r} shows more of the list, and it isn't a link that could be opened")
-        if (told := _PAGE_OF.search(reading.text)) and told[1] != told[2]:
-            listing.doubt(f"the list ends with {told[0]!r}")
+            if reading.next_address is not None and reading.next_address in read and not first:
+                listing.doubt("the list's pages lead back to a page that was read before")
+            for following in reading.page_addresses:
+                if following in met:
+                    continue
+                met.add(following)
+                if not self._site.holds(following):
+                    listing.doubt(f"a page of the list leads away from site {self._site}")
+                elif len(met) > PAGES_AT_MOST:
+                    listing.doubt(f"the list has more than {PAGES_AT_MOST} pages")
+                    break
+                else:
+                    waiting.append(following)
 
     def _check(self, reading: Reading, listing: Listing) -> None:
         """Is this a page of the list, of our account, and all there?"""
@@ -127,22 +177,44 @@ class ListReader:
             listing.doubt(f"the site answered with status {reading.status}")
         if not reading.settled:
             listing.doubt("the page was still loading")
+        listing.account = listing.account or self._sign(reading) or ""
+        listing.told_empty = listing.told_empty or bool(self._empty and self._empty in reading.text)
+        self._check_age(reading, listing)
+        for trouble in reading.trouble:
+            listing.doubt(f"something that the page asked for did not come: {trouble}")
         if foreign := self._why_foreign(reading):
             listing.foreign, listing.login = True, reading.asks_password
             listing.doubt(foreign)
 
+    def _check_age(self, reading: Reading, listing: Listing) -> None:
+        """Of several pages the oldest mark counts; one that is declared and missing, or can't be read, is a doubt."""
+        if not self._as_of:
+            return
+        said = re.search(self._as_of, reading.text)
+        at = moment(said[1], self._site.zone) if said else None
+        if at is None:
+            listing.doubt(f"the page doesn't say of when the list is ({self._as_of!r})")
+        elif listing.as_of is None or at < listing.as_of:
+            listing.as_of = at
+
     def _why_foreign(self, reading: Reading) -> str:
         if not self._site.holds(reading.address):
             return f"the site sent us away from {self._site.url}"
-        if self._site.signed_in and not reading.has(self._site.mark):
+        if self._site.signed_in and self._sign(reading) is None:
             sign = f"the sign of being signed in ({self._site.mark!r}) isn't on the page"
             return f"{_LOGIN}; {sign}" if reading.asks_password else sign
         if not self._site.signed_in and reading.asks_password:
             return _LOGIN
         return ""
 
-    def _take(self, reading: Reading, listing: Listing, wanted: Callable[[Row], bool]) -> None:
-        tables = [table for table in reading.tables() if all(column in table.headers for column in self._columns)]
+    def _sign(self, reading: Reading) -> str | None:
+        return reading.sign(self._site.mark) if self._site.signed_in else None
+
+    def _tables(self, reading: Reading) -> list[Table]:
+        return [table for table in reading.tables() if all(column in table.headers for column in self._columns)]
+
+    def _take(self, reading: Reading, listing: Listing, wanted: Callable[[Row], bool | None]) -> None:
+        tables = self._tables(reading)
         if not tables:
             if not listing.foreign:  # what a page that isn't ours lacks tells nothing more
                 listing.doubt(self._no_table(reading))
@@ -151,10 +223,14 @@ class ListReader:
         for table in tables:
             self._check_table(table, listing)
         rows = [row for table in tables for row in table]
-        taken = [row for row in rows if wanted(row)]
+        answers = [(row, wanted(row)) for row in rows]
+        taken = [row for row, is_it in answers if is_it]
+        for row in (row for row, is_it in answers if is_it is None):
+            listing.doubt(f"a row may be it, and can't be compared: {', '.join(row[name] for name in self._key)}")
         if taken or reading.next_address is None:
             listing.picture = reading.picture()
         listing.rows_read += len(rows)
+        listing.rows_with_key += sum(all(row[column] for column in self._key) for row in rows)
         listing.rows += [ListedRow(row, listing.pages, reading.address, listing.picture) for row in taken]
 
     def _check_table(self, table: Table, listing: Listing) -> None:
@@ -164,10 +240,6 @@ class ListReader:
             listing.doubt("the list holds more rows than it shows at once")
         if not all(row.shown for row in table):
             listing.doubt("rows of the list are hidden")
-        if any(column in row.opaque for row in table for column in self._columns):
-            listing.doubt("cells of the list are form controls, whose values aren't read")
-        if any(row[column].endswith("...") for row in table for column in self._columns):
-            listing.doubt("cells of the list are cut off with '...'")
 
     def _no_table(self, reading: Reading) -> str:
         wanted = ", ".join(repr(column) for column in self._columns)
@@ -175,6 +247,12 @@ class ListReader:
         return f"there is no table with the columns {wanted}" + (f" (there is: {there})" if there else "")
 
     def _told(self, reading: Reading) -> set[int]:
-        if self._count is None:
-            return set()
-        return {int(re.sub(r"\D", "", hit[1])) for hit in re.finditer(self._count, reading.text)}
+        """How many rows the whole list has, as the page says: as declared, else by a plain "1 to 5 of 7"."""
+        if self._count is not None:
+            return {_number(hit[1]) for hit in re.finditer(self._count, reading.text)}
+        ranges = ((int(hit[1]), int(hit[2]), _number(hit[3])) for hit in _ROWS_OF.finditer(reading.text))
+        return {of for first, last, of in ranges if first <= last <= of}
+
+
+def _number(text: str) -> int:
+    return int(re.sub(r"\D", "", text))

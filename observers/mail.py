@@ -32,7 +32,8 @@ class SentMail(Observer):
     Arguments:
         site, path: where the list of sent mails is.
         to, subject: what the mail must have; `columns` are the headers that they stand under, in this order.
-        complete, reads, unique, staleness, count: as in `Record`. A reference in the subject makes it unique.
+        complete, reads, unique, staleness, count, empty, as_of: as in `Record`. A reference in the
+            subject makes it unique.
         drafts, outbox: other lists where the mail may stand unsent; only in drafts = partial, in an outbox = pending.
         log: the list of deliveries, with the same `columns`, and the word under the header `log_status`.
         delivery: each word of the log -> what it means. The value `delivery` holds what it means; "unknown" for a word
@@ -54,6 +55,8 @@ class SentMail(Observer):
     drafts: tuple[str, ...] = ()
     outbox: tuple[str, ...] = ()
     count: str | None = None
+    empty: str = ""
+    as_of: str = ""
     log: str | None = None
     log_status: str = "Status"
     delivery: dict[str, str] = field(default_factory=dict)
@@ -77,7 +80,7 @@ class SentMail(Observer):
         said = said.model_copy(update={"kind": type(self).__name__, "observer": str(self)})
         if self.log is None or said.sight is Sight.cannot_tell:
             return said
-        log = ListReader(self.site, (*self.columns, self.log_status)).read(view, self.log, self._fits)
+        log = ListReader(self.site, self.columns, (self.log_status,), control=False).read(view, self.log, self._fits)
         evidence = (*said.evidence, *([evidence_of(log, view.now())] if log.pages else []))
         said = said.model_copy(update={"evidence": evidence})
         return self._seen(said, log) if said.sight is Sight.seen else self._not_seen(said, log)
@@ -103,7 +106,7 @@ class SentMail(Observer):
         reasons = (*said.reasons, *doubts_of([log]))
         return said.model_copy(update={"reasons": reasons, "complete": said.complete and not log.why_not_whole})
 
-    def _fits(self, row: Row) -> bool:
+    def _fits(self, row: Row) -> bool | None:
         return fits(row, self._key, self.site.decimal)
 
     @property
@@ -122,6 +125,8 @@ class SentMail(Observer):
             more=self.drafts,
             outbox=self.outbox,
             count=self.count,
+            empty=self.empty,
+            as_of=self.as_of,
         )
 
     def __str__(self) -> str:

@@ -23,6 +23,10 @@ _CURRENCY = re.compile(
     "AED|AUD|BGN|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|IDR|ILS|INR|ISK|JPY|KRW|KZT|MXN|MYR|NOK|NZD|PHP|PLN|RON|RSD|"
     "RUB|SAR|SEK|SGD|THB|TRY|TWD|UAH|USD|VND|ZAR"
 )
+_PYTHON = re.compile(r"-?\d+(\.\d+)?")
+_SUM = re.compile(r"\d+(?:[., '\u2019]\d+)+")
+"""Digits with marks between them: an amount in some notation, if not in the declared one."""
+_NUMBERS = re.compile(r"(\d{1,4})[/.-](\d{1,2})[/.-](\d{1,4})")
 _DAYS = (re.compile(r"(?P<y>\d{4})-(?P<m>\d\d?)-(?P<d>\d\d?)"), re.compile(r"(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>\d{4})"))
 
 
@@ -101,6 +105,44 @@ def same(one: str, other: str, decimal: str = ".") -> bool:
         return amounts[0] == amounts[1]
     days = day(one), day(other)
     return None not in days and days[0] == days[1]
+
+
+def compared(cell: str, key: str, decimal: str = ".") -> bool | None:
+    """Does a cell hold the key? True, False, or None where it can't be compared: neither answer may be guessed.
+
+    Arguments:
+        cell: as the page shows it, in the site's notation.
+        key: as the task gives it: an amount in Python's notation ("1234.50"), a day as 2026-11-30 or 30.11.2026.
+        decimal: the decimal mark of the site's amounts.
+    """
+    shown, wanted = normal(cell), normal(key)
+    if shown == wanted:
+        return True
+    if shown.endswith("..."):
+        return None if wanted.startswith(shown.rstrip(". ")) else False
+    if (sum_wanted := amount(wanted) if _PYTHON.fullmatch(wanted) else amount(wanted, decimal)) is not None:
+        return _compared_amount(shown, sum_wanted, decimal)
+    if (day_wanted := day(wanted)) is not None:
+        return _compared_day(shown, day_wanted)
+    return False
+
+
+def _compared_amount(shown: str, wanted: Decimal, decimal: str) -> bool | None:
+    read = amount(shown, decimal)
+    if read == wanted:
+        return True
+    if amount(shown, "," if decimal == "." else ".") == wanted:  # written with the other mark, it would be it
+        return None
+    return None if read is None and _SUM.fullmatch(_without_sign(_without_currency(shown))[0]) else False
+
+
+def _compared_day(shown: str, wanted: date) -> bool | None:
+    read = day(shown)
+    if read is not None or (parts := _NUMBERS.fullmatch(shown)) is None:
+        return read == wanted
+    written = sorted(int(part) for part in parts.groups())
+    years = (wanted.year, wanted.year % 100)
+    return None if any(written == sorted((wanted.day, wanted.month, year)) for year in years) else False
 
 
 def value(text: str, decimal: str = ".") -> str:

@@ -124,9 +124,12 @@ class Observer(ABC):
         *evidence: Evidence,
         at: datetime | None = None,
         reasons: Iterable[str] = (),
-        **more: bool,
+        **more: Any,
     ) -> Observation:
-        """What is looked for is there; `more` = fresh, complete, partial, pending. Without matches: cannot tell."""
+        """What is looked for is there; `more` = fresh, complete, partial, pending, and as in `not_seen`.
+
+        Without matches: cannot tell.
+        """
         matches = tuple(matches)
         if not matches:
             return self.cannot_tell(*reasons, evidence=evidence, at=at)
@@ -139,9 +142,11 @@ class Observer(ABC):
         at: datetime | None = None,
         complete: bool = False,
         fresh: bool = True,
+        **more: Any,
     ) -> Observation:
-        """The look came to its end without a match; it proves absence only if `complete` and much else holds."""
-        return self._says(Sight.not_seen, (), reasons, evidence, at, complete=complete, fresh=fresh)
+        """The look came to its end without a match; it proves absence only if `complete` and much else holds. `more`:
+        rows, account and as_of of the list that was read (see `Observation`)."""
+        return self._says(Sight.not_seen, (), reasons, evidence, at, complete=complete, fresh=fresh, **more)
 
     def cannot_tell(
         self,

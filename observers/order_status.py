@@ -13,7 +13,7 @@ from .evidence import Match, Observation
 from .listing import ListedRow, ListReader
 from .normal import normal
 from .observer import Observer
-from .rows import doubts_of, evidence_of, fits, match_of
+from .rows import doubts_of, evidence_of, fits, match_of, of_list
 from .site import Site
 from .tables import Row
 
@@ -45,7 +45,7 @@ class OrderStatus(Observer):
                            "Draft": "partial", "Payment failed": "no_effect"})
 
     Arguments:
-        site, path, key, complete, reads, unique, staleness, count: as in `Record`.
+        site, path, key, complete, reads, unique, staleness, count, empty, as_of: as in `Record`.
         column: header of the column that holds the status word.
         means: every status word that the site has -> its `Meaning`; upper and lower case are the same. One of a row
             with our key that isn't declared makes the whole look "cannot tell".
@@ -66,6 +66,8 @@ class OrderStatus(Observer):
     unique: bool = True
     staleness: timedelta = timedelta(0)
     count: str | None = None
+    empty: str = ""
+    as_of: str = ""
 
     def __post_init__(self) -> None:
         if not self.key:
@@ -83,8 +85,9 @@ class OrderStatus(Observer):
 
     def look(self, view: "View") -> Observation:
         """Read the list to its end."""
-        columns = (*self.key, *self.reads.values(), self.column)
-        listing = ListReader(self.site, columns, self.count).read(view, self.path, self._fits)
+        columns = (*self.reads.values(), self.column)
+        reader = ListReader(self.site, self.key, columns, self.count, self.empty, as_of=self.as_of)
+        listing = reader.read(view, self.path, self._fits)
         at = view.now()
         evidence = [evidence_of(listing, at)] if listing.pages else []
         doubts = doubts_of([listing])
@@ -98,7 +101,8 @@ class OrderStatus(Observer):
         reasons = [*self._said(listing.rows), *doubts]
         effects = [row for row in listing.rows if self._meaning_of(row) != "no_effect"]
         if not effects:
-            return self.not_seen(*reasons, evidence=evidence, complete=not doubts, fresh=True, at=at)
+            said = self.not_seen(*reasons, evidence=evidence, complete=not doubts, at=at, **of_list(listing))
+            return said.model_copy(update={"without_effect": tuple(self._matches(listing.rows))})
         told = {self._meaning_of(row) for row in effects}
         return self.seen(
             self._matches(effects),
@@ -109,9 +113,10 @@ class OrderStatus(Observer):
             complete=not doubts,
             pending="pending" in told,
             partial="partial" in told,
+            **of_list(listing),
         )
 
-    def _fits(self, row: Row) -> bool:
+    def _fits(self, row: Row) -> bool | None:
         return fits(row, self.key, self.site.decimal)
 
     def _matches(self, rows: Iterable[ListedRow]) -> list[Match]:

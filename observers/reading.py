@@ -10,11 +10,12 @@ itself has no loop that a page could make endless.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from .normal import normal
 from .tables import Table
 from .text import Found, VisibleText
 
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     from playwright.sync_api import Frame, Page
 
 _FRAMES_AT_MOST = 20
-_HAS = """(root, selector) => {
-  try { return [...root.querySelectorAll(selector)].some(e => e.checkVisibility({visibilityProperty: true})); }
-  catch { return false; }  // it isn't a selector
+_SIGN = """(root, selector) => {
+  const shown = (element) => element.checkVisibility({visibilityProperty: true});
+  try { return [...root.querySelectorAll(selector)].find(shown)?.innerText ?? null; }
+  catch { return null; }  // it isn't a selector
 }"""
 
 
@@ -50,6 +52,7 @@ class Reading:
         fresh: bool,
         answer_of_post: bool = False,
         settled: bool = True,
+        trouble: Sequence[str] = (),
         follow: Callable[[str], "Reading"],
         shoot: Callable[["Page"], str | None],
     ) -> None:
@@ -59,12 +62,14 @@ class Reading:
         self.status = status
         self.fresh = fresh
         self.answer_of_post = answer_of_post
+        self.trouble = tuple(trouble)
         self.settled = settled and not any(raw["busy"] for raw in raws)
         self.scripted = any(raw["scripted"] for raw in raws)
         self.asks_password = any(raw["asks_password"] for raw in raws)
         self._text = VisibleText((text, tuple(box) if box else None) for raw in raws for text, box in raw["parts"])
         self._tables = [Table.read(raw) for one in raws for raw in one["tables"]]
         self._next: dict[str, str] = raws[0]["next"] or {}
+        self._numbered: list[str] = raws[0]["pages"]
 
     @property
     def text(self) -> str:
@@ -81,25 +86,33 @@ class Reading:
 
     def has(self, mark: str) -> bool:
         """Is `mark` there: as a text in `text`, or as a CSS selector of something that can be seen?"""
-        if self._text.find(re.escape(mark)):
-            return True
+        return self.sign(mark) is not None
+
+    def sign(self, mark: str) -> str | None:
+        """The line of `text` that holds `mark`, or the text of the first thing to be seen that it selects (CSS); None
+        if it isn't there."""
+        line = next((line for line in self.text.splitlines() if mark in line), None)
+        if line is not None:
+            return line
         try:
-            return bool(self._page.locator("html").evaluate(_HAS, mark, timeout=self._deadline * 1000))
+            shown: str | None = self._page.locator("html").evaluate(_SIGN, mark, timeout=self._deadline * 1000)
         except _playwright_error():
-            return False
+            return None
+        return None if shown is None else normal(shown)
 
-    def next_page(self) -> "Reading | None":
-        """The next page of the list, opened by GET; None if no link leads there (see `more_behind`).
-
-        Raises LookFailed if it can't be read.
-        """
-        href = self._next.get("href")
-        return None if href is None else self._follow(href)
+    def page_at(self, address: str) -> "Reading":
+        """Another page of the list, opened by GET. Raises LookFailed if it can't be read."""
+        return self._follow(address)
 
     @property
     def next_address(self) -> str | None:
         """Where the next page is."""
         return self._next.get("href")
+
+    @property
+    def page_addresses(self) -> list[str]:
+        """Where links lead that look like other pages of this list: the next one first, then those with a number."""
+        return list(dict.fromkeys([*([self._next["href"]] if "href" in self._next else []), *self._numbered]))
 
     @property
     def more_behind(self) -> str | None:

@@ -14,7 +14,7 @@ from .evidence import Observation
 from .listing import ListedRow, Listing, ListReader
 from .normal import moment, normal
 from .observer import Observer
-from .rows import doubts_of, evidence_of, fits, match_of
+from .rows import doubts_of, evidence_of, fits, match_of, of_list
 from .site import Site
 from .tables import Row
 
@@ -40,6 +40,10 @@ class Record(Observer):
         outbox: other lists where it may wait: seen only there = pending.
         pending: words in the column `status` that mean "accepted, not done".
         count: a regular expression whose first group is the number of rows that the list says it has.
+        empty: what the page shows when the list is empty, such as "No invoices yet". Without it an absence from an
+            empty list is never proven: a list that could not be loaded is empty, too.
+        as_of: a regular expression whose first group is the time of which the list says that it is, in ISO 8601 (in the
+            site's `zone` without an offset).
     """
 
     counts: ClassVar[bool] = True
@@ -58,6 +62,8 @@ class Record(Observer):
     status: str = "Status"
     count: str | None = None
     created: str = ""
+    empty: str = ""
+    as_of: str = ""
 
     def __post_init__(self) -> None:
         if not self.key:
@@ -73,9 +79,10 @@ class Record(Observer):
     def look(self, view: "View") -> Observation:
         """Read the list, and the other lists, to their ends."""
         more = (*([self.status] if self.pending else ()), *([self.created] if self.created else ()))
-        columns = (*self.key, *self.reads.values(), *more)
-        main = ListReader(self.site, columns, self.count).read(view, self.path, self._fits)
-        beside = ListReader(self.site, self.key)
+        columns = (*self.reads.values(), *more)
+        reader = ListReader(self.site, self.key, columns, self.count, self.empty, as_of=self.as_of)
+        main = reader.read(view, self.path, self._fits)
+        beside = ListReader(self.site, self.key, control=False)
         drafts = [beside.read(view, path, self._fits) for path in self.more]
         queued = [beside.read(view, path, self._fits) for path in self.outbox]
         return self._concluded(main, drafts, queued, view.now())
@@ -92,7 +99,7 @@ class Record(Observer):
         rows = main.rows or [*waiting, *begun]
         matches = [match_of(row, self.key, self.reads, self.site.decimal, self._made(row.row)) for row in rows]
         if not matches:
-            return self.not_seen(*reasons, evidence=evidence, complete=not reasons, fresh=True, at=at)
+            return self.not_seen(*reasons, evidence=evidence, complete=not reasons, at=at, **of_list(main))
         return self.seen(
             matches,
             *evidence,
@@ -102,9 +109,10 @@ class Record(Observer):
             complete=not reasons,
             pending=bool(waiting) or any(self._unfinished(listed.row) for listed in main.rows),
             partial=not main.rows and not waiting,
+            **of_list(main),
         )
 
-    def _fits(self, row: Row) -> bool:
+    def _fits(self, row: Row) -> bool | None:
         return fits(row, self.key, self.site.decimal)
 
     def _made(self, row: Row) -> datetime | None:

@@ -6,17 +6,23 @@ number "".
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlsplit
 
 from .evidence import Evidence, Match, plain_address
 from .listing import ListedRow, Listing
-from .normal import normal, same, value
+from .normal import compared, normal, value
 from .tables import Row
 
 
-def fits(row: Row, key: Mapping[str, str], decimal: str) -> bool:
-    """Do the row's key columns hold the key? Compared in normal form, amounts as amounts."""
-    return all(same(row[normal(column)], text, decimal) for column, text in key.items())
+def fits(row: Row, key: Mapping[str, str], decimal: str) -> bool | None:
+    """Do the row's key columns hold the key? None: as far as they can be compared (see `compared`)."""
+    answers = {_holds(row, normal(column), text, decimal) for column, text in key.items()}
+    return False if False in answers else None if None in answers else True
+
+
+def _holds(row: Row, column: str, text: str, decimal: str) -> bool | None:
+    return None if column in row.opaque else compared(row[column], text, decimal)
 
 
 def match_of(
@@ -46,6 +52,11 @@ def evidence_of(listing: Listing, at: datetime) -> Evidence:
         address=listing.address,
         at=at,
     )
+
+
+def of_list(listing: Listing) -> dict[str, Any]:
+    """What an observation says of the list that it read, beside what it looked for."""
+    return {"rows": listing.rows_with_key, "account": listing.account, "as_of": listing.as_of}
 
 
 def doubts_of(lists: Sequence[Listing]) -> list[str]:

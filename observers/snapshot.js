@@ -120,6 +120,18 @@
     return null;
   };
 
+  // Other pages of this very list: links to the same path with another query, named by a number or by nothing at all.
+  const pagesOf = () => {
+    const here = new URL(location.href);
+    const another = (href) => {
+      const there = new URL(href);
+      return there.origin === here.origin && there.pathname === here.pathname && there.search !== here.search;
+    };
+    const numbered = (link) => /^\d+$/.test((link.getAttribute("aria-label") ?? textOf(link)).replace(/^(page|seite|p\.)\s*/i, "").trim());
+    const icon = (link) => !textOf(link) && [...new URL(link.href).searchParams.keys()].some((name) => /^(page|p|pg|offset|start|from|skip|cursor|after)$/i.test(name));
+    return [...new Set(all("a[href]").filter((link) => /^https?:/.test(link.href) && another(link.href) && !dead(link) && (numbered(link) || icon(link))).map((link) => link.href.split("#")[0]))];
+  };
+
   const parts = [];
   read(root, parts);
   if (textOnly) return { parts };
@@ -127,8 +139,9 @@
     parts,
     tables: all("table, [role=table], [role=grid], [role=treegrid]").filter(shown).map(tableOf),
     next: nextOf(),
+    pages: pagesOf(),
     asks_password: all("input[type=password]").some(shown),
-    busy: all("[aria-busy=true]").some(shown),
+    busy: all("[aria-busy=true], [role=progressbar]:not([aria-valuenow]), [class*=spinner], [class*=skeleton]").some(shown),
     scripted: all("script[src], script[type=module]").length > 0,
   };
 }

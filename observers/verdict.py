@@ -6,7 +6,7 @@ clocks: what it needs of them it is told in `Circumstances`. It may never conclu
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from textwrap import shorten
@@ -33,6 +33,9 @@ class Circumstances(Frozen):
     nothing_left: proven at the gate, or by write order, that nothing was sent and nothing can be any more.
     window: for keys that aren't unique: from when to when the gesture can have taken effect; None = not known.
     key_used_otherwise: another gesture or call of ours may have used the same key.
+    commit_answered: the declared request was answered below 400, in words; "" = it wasn't. A page that shows the
+        refusal (`Observation.refusal`) outweighs it.
+    other_writes: writes that were neither declared nor harmless, and were answered below 400, in words.
     """
 
     sender_dead: bool = False
@@ -45,6 +48,8 @@ class Circumstances(Frozen):
     nothing_left: bool = False
     window: tuple[datetime, datetime] | None = None
     key_used_otherwise: bool = True
+    commit_answered: str = ""
+    other_writes: tuple[str, ...] = ()
 
     @property
     def once_at_most(self) -> bool:
@@ -143,29 +148,68 @@ def weigh(
         before = baselines[position] if position < len(baselines) else None
         if finding := _finding(position, seen, before, observer, circumstances):
             findings.append(finding)
-        elif not absence_missing(seen, circumstances):
+        elif not absence_missing(seen, circumstances, before):
             absent.append(position)
     if findings:
         return _something_seen(findings, proven_absent=bool(absent) or circumstances.nothing_left, told=circumstances)
     if circumstances.nothing_left:
         return Verdict(outcome=Outcome.not_happened, reasons=("nothing was sent, and nothing can be any more",))
+    if absent and (against := against_absence(observations, baselines, circumstances)):
+        reasons = tuple(f"{observations[i].observer}: not there" for i in absent)
+        return Verdict(outcome=Outcome.unknown, reasons=(*reasons, *against), contradiction=True)
     if absent and not any(seen.pending for seen in observations):
         reasons = tuple(f"{observations[i].observer} read the whole list, and it isn't there" for i in absent)
         return Verdict(outcome=Outcome.not_happened, reasons=reasons, by=tuple(absent))
-    return _nothing_seen(observations, circumstances)
+    return _nothing_seen(observations, baselines, circumstances)
 
 
-def absence_missing(observation: Observation, circumstances: Circumstances) -> tuple[str, ...]:
+def against_absence(
+    observations: Sequence[Observation], baselines: Sequence[Observation | None], circumstances: Circumstances
+) -> tuple[str, ...]:
+    """What speaks against "not happened" although a list does not hold it, in plain words. Any of it blocks an absence.
+
+    A list may be of yesterday, of another filter or of another account; an answer that promised something, or a page
+    that shows a number nobody saw before, is a fact of this gesture.
+    """
+    refused = any(seen.refusal for seen in observations)
+    against = [] if refused or not circumstances.commit_answered else [circumstances.commit_answered]
+    against += circumstances.other_writes
+    for position, seen in enumerate(observations):
+        before = baselines[position] if position < len(baselines) else None
+        known = {one.identity for one in (*_there(before), *before.without_effect)} if before else set()
+        for words, found in _MAY_BE_IT.items():
+            against += [
+                f"{seen.observer} {words}: “{one.identity}”" for one in found(seen) if one.identity not in known
+            ]
+    return tuple(against)
+
+
+_MAY_BE_IT: dict[str, Callable[[Observation], tuple[Match, ...]]] = {
+    "saw what may be it": lambda seen: seen.candidates,
+    "saw a new row that is declared to have no effect": lambda seen: seen.without_effect,
+}
+
+
+def absence_missing(
+    observation: Observation, circumstances: Circumstances, before: Observation | None = None
+) -> tuple[str, ...]:
     """Which conditions under which this observation would prove absence do not hold, in plain words.
 
     Empty = its not seeing a new match proves "not happened".
+
+    Arguments:
+        observation: what the observer said.
+        circumstances: what is known beside.
+        before: what it said before the gesture; None if nobody looked.
     """
     if circumstances.nothing_left:
         return ()
-    return tuple(words for words, holds in _conditions(observation, circumstances) if not holds)
+    return tuple(words for words, holds in _conditions(observation, circumstances, before) if not holds)
 
 
-def _conditions(seen: Observation, circumstances: Circumstances) -> Iterable[tuple[str, bool]]:
+def _conditions(
+    seen: Observation, circumstances: Circumstances, before: Observation | None
+) -> Iterable[tuple[str, bool]]:
     because = f": {'; '.join(seen.reasons)}" if seen.reasons else ""
     looked = seen.sight is not Sight.cannot_tell
     yield f"{seen.observer} could not tell{because}", looked
@@ -173,6 +217,7 @@ def _conditions(seen: Observation, circumstances: Circumstances) -> Iterable[tup
     yield f"{seen.observer} doesn't vouch for the whole list{because}", seen.complete or not looked
     yield f"{seen.observer} was not read on a fresh page", seen.fresh or not looked
     yield "the site has accepted something and isn't done with it", not seen.pending
+    yield from _conditions_of_the_list(seen, before)
     yield "a second look, spaced in time, must say the same", circumstances.spaced_looks_agree
     yield "the browser that made the gesture isn't seen dead", circumstances.sender_dead
     if circumstances.late_commit is None:
@@ -181,8 +226,25 @@ def _conditions(seen: Observation, circumstances: Circumstances) -> Iterable[tup
     if circumstances.waited is None:
         yield "nobody knows how long ago the browser that made the gesture died", False
         return
-    left = (circumstances.late_commit + seen.staleness - circumstances.waited).total_seconds()
+    left = (circumstances.late_commit + _lag(seen) - circumstances.waited).total_seconds()
     yield f"a late effect is possible for another {max(left, 0):.0f} s", left <= 0
+
+
+def _conditions_of_the_list(seen: Observation, before: Observation | None) -> Iterable[tuple[str, bool]]:
+    """Whether it is the list that was read before the gesture: no shorter, and of the same account."""
+    if before is None:
+        return
+    if before.rows is not None and seen.rows is not None:
+        words = f"{seen.observer} read {seen.rows} rows, and {before.rows} before the gesture"
+        yield words, seen.rows >= before.rows
+    if before.account or seen.account:
+        words = f"{seen.observer} was read under “{seen.account}”, and under “{before.account}” before the gesture"
+        yield words, seen.account == before.account
+
+
+def _lag(seen: Observation) -> timedelta:
+    """How old what was read may be: as declared, or as the list's own mark says if that is older."""
+    return max(seen.staleness, seen.at - seen.as_of) if seen.as_of is not None else seen.staleness
 
 
 def _finding(
@@ -226,8 +288,10 @@ def _doubt(
         return f"{seen.observer} saw it, but the site isn't done with it yet"
     if seen.partial:
         return f"{seen.observer} saw only a part of it"
-    if observer.unique or (len(new) == 1 and new[0].ours):
+    if len(new) == 1 and new[0].ours:
         return ""
+    if observer.unique:
+        return _doubt_of_the_baseline(seen, before)
     return _doubt_of_a_shared_key(seen, new, before, observer, circumstances)
 
 
@@ -245,6 +309,14 @@ def _doubt_of_a_shared_key(
     if whose := _whose_else(new[0], observer, circumstances):
         return f"{seen.observer} saw a match of a key that isn't unique: {whose}"
     return ""
+
+
+def _doubt_of_the_baseline(seen: Observation, before: Observation | None) -> str:
+    """A unique match is this gesture's only if it wasn't there before, which somebody must have seen."""
+    if not seen.counts or (before is not None and before.sight is not Sight.cannot_tell):
+        return ""
+    why = "nobody looked before the gesture" if before is None else "the look before the gesture could not tell"
+    return f"{seen.observer} saw it, and {why}: it may have been there already"
 
 
 def _whose_else(match: Match, observer: Observer, circumstances: Circumstances) -> str:
@@ -329,10 +401,14 @@ def _values(present: list[_Finding]) -> tuple[dict[str, str], str]:
     return {name: text for name, text in values.items() if name not in conflicts}, ", ".join(conflicts)
 
 
-def _nothing_seen(observations: Sequence[Observation], circumstances: Circumstances) -> Verdict:
+def _nothing_seen(
+    observations: Sequence[Observation], baselines: Sequence[Observation | None], circumstances: Circumstances
+) -> Verdict:
     """Unknown, with the shortest list of what is missing: of the observer that is nearest to proving absence."""
     pending = tuple(f"{seen.observer}: the site isn't done with something" for seen in observations if seen.pending)
-    lacks = [missing for seen in observations if (missing := absence_missing(seen, circumstances))]
+    befores = [*baselines, *([None] * len(observations))]
+    pairs = zip(observations, befores, strict=False)
+    lacks = [missing for seen, before in pairs if (missing := absence_missing(seen, circumstances, before))]
     nearest = min(lacks, key=len, default=("nobody has looked",))
     missing = pending or nearest
     reasons = dict.fromkeys(reason for seen in observations for reason in seen.reasons)
@@ -364,6 +440,7 @@ __all__ = [
     "Circumstances",
     "Verdict",
     "absence_missing",
+    "against_absence",
     "already_there",
     "looks_agree",
     "new_matches",
