@@ -96,7 +96,8 @@ class Observation(Frozen):
     `candidates`: what may be it and proves nothing by itself, such as a number without our key. `parts`: what each
     part said, of an effect that has two. `rows`: how many rows of the list were read with all key columns; None = it
     isn't a list. `account`: the text of the sign of being signed in, as the page showed it; "" = no such sign.
-    `without_effect`: rows with our key that are declared to have none. `as_of`: the moment that the list itself says it shows. `refusal`: the page says that it was refused.
+    `without_effect`: rows with our key that are declared to have none. `as_of`: the moment that the list itself says it
+    shows. `refusal`: the page says that it was refused.
     """
 
     kind: str

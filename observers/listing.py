@@ -127,7 +127,7 @@ class ListReader:
                 listing.doubt(f"{door!r} shows more of the list, and it isn't a link that could be opened")
         if last is not None and (of := _PAGE_OF.search(last.text)) and of[1] != of[2]:
             listing.doubt(f"the list ends with {of[0]!r}")
-        self._check_control(listing)
+        self._check_control(listing, told)
         return listing
 
     def _check_count(self, listing: Listing, told: set[int]) -> None:
@@ -136,13 +136,13 @@ class ListReader:
         says = f"says that it has {' and '.join(map(str, sorted(told)))} rows" if told else "tells no number of rows"
         listing.doubt(f"the list {says}, and {listing.rows_read} were read")
 
-    def _check_control(self, listing: Listing) -> None:
-        """A list that shows nothing must show that it can: by another row, or by what it says when it is empty."""
+    def _check_control(self, listing: Listing, told: set[int]) -> None:
+        """A list that shows nothing must show that it can: by another row, its count, or what it says when empty."""
         if listing.foreign or not listing.headers or not self._control:
             return
         if not self._site.signed_in and not listing.rows_read:
             listing.doubt("an empty list shows no sign that the session lives: declare signed_in of the site")
-        if not listing.rows_with_key and not listing.told_empty:
+        if not listing.rows_with_key and not listing.told_empty and told != {0}:
             declare = f"{self._empty!r} isn't on the page" if self._empty else "declare what it shows then: empty="
             listing.doubt(f"no row was read, and nothing shows that the list is empty ({declare})")
 
@@ -181,7 +181,7 @@ class ListReader:
         listing.told_empty = listing.told_empty or bool(self._empty and self._empty in reading.text)
         self._check_age(reading, listing)
         for trouble in reading.trouble:
-            listing.doubt(f"something that the page asked for did not come: {trouble}")
+            listing.doubt(f"the page did not get, or does not show, all that it should: {trouble}")
         if foreign := self._why_foreign(reading):
             listing.foreign, listing.login = True, reading.asks_password
             listing.doubt(foreign)

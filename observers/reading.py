@@ -91,14 +91,21 @@ class Reading:
     def sign(self, mark: str) -> str | None:
         """The line of `text` that holds `mark`, or the text of the first thing to be seen that it selects (CSS); None
         if it isn't there."""
-        line = next((line for line in self.text.splitlines() if mark in line), None)
-        if line is not None:
-            return line
+        if hits := self._text.find(re.escape(mark)):
+            return normal(hits[0].whole)
         try:
             shown: str | None = self._page.locator("html").evaluate(_SIGN, mark, timeout=self._deadline * 1000)
         except _playwright_error():
             return None
         return None if shown is None else normal(shown)
+
+    def next_page(self) -> "Reading | None":
+        """The next page of the list, opened by GET; None if no link leads there (see `more_behind`).
+
+        Raises LookFailed if it can't be read.
+        """
+        href = self._next.get("href")
+        return None if href is None else self._follow(href)
 
     def page_at(self, address: str) -> "Reading":
         """Another page of the list, opened by GET. Raises LookFailed if it can't be read."""

@@ -142,6 +142,6 @@
     pages: pagesOf(),
     asks_password: all("input[type=password]").some(shown),
     busy: all("[aria-busy=true], [role=progressbar]:not([aria-valuenow]), [class*=spinner], [class*=skeleton]").some(shown),
-    scripted: all("script[src], script[type=module]").length > 0,
+    scripted: [...document.scripts].some((script) => !script.type || /module|javascript/i.test(script.type)),
   };
 }

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 from urllib.parse import urlsplit
 
 from .evidence import Frozen, Moment, plain_address
+from .page_load import Rest, come_to_rest
 from .reading import LookFailed, Reading, _playwright_error
 from .recorded import Recorded
 from .session import SESSION_STORAGE, giving_script, storage_state
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Request, Route, StorageState
+    from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Request, Response, Route, StorageState
 
 Keep = Callable[[bytes, str], str]
 """Stores the bytes of a picture of the given media type, and returns their SHA-256 in hex."""
@@ -40,6 +41,9 @@ _NO_LAST_WORDS = """(() => {
     return refused ? Promise.reject(new TypeError("Failed to fetch")) : fetch.apply(this, arguments);
   });
 })()"""
+_CARRIES_ROWS = {"document", "eventsource", "fetch", "websocket", "xhr"}
+"""What a page may get its rows by."""
+_ROWS_GO = "rows that were there have gone when it was scrolled: the page shows only a part of the list at once"
 _WINDOW = {"width": 1280, "height": 1600}  # tall enough that a row of a list is on its picture
 _FORM_VALUES = "input, textarea, select, [contenteditable]"
 
@@ -185,17 +189,19 @@ class _Tab:
     ) -> None:
         self._context, self._deadline, self._shoot, self._note = context, deadline, shoot, note
         self._refused: list[str] = []
-        self._calls = 0
+        self._trouble: list[str] = []
         self._reading: Reading | None = None
         context.add_init_script(_NO_LAST_WORDS)
         context.route("**/*", self._let_reads_through)
         context.route_web_socket("**/*", lambda socket: socket.close())
         context.on("dialog", _dismiss)
         self._page = context.new_page()
-        self._page.on("request", self._count)
+        self._page.on("requestfailed", self._failed)
+        self._page.on("response", self._answered)
 
     def read(self, address: str) -> Reading:
-        self._reading, self._calls = None, 0
+        self._reading = None
+        self._trouble.clear()
         try:
             answer = self._page.goto(address, wait_until="load", timeout=self._deadline * 1000)
             reading = self._settled(answer.status if answer else None)
@@ -209,22 +215,26 @@ class _Tab:
 
     def _settled(self, status: int | None) -> Reading:
         """Read when nothing is loading any more. A page that loads its rows itself isn't empty before that."""
-        reading = self._reads(status, settled=True)
-        if not (reading.scripted or self._calls):
+        reading = self._reads(status, Rest(settled=True))
+        if not reading.scripted:
             return reading
+        return self._reads(status, come_to_rest(self._page, self._deadline, self._network_is_idle))
+
+    def _network_is_idle(self) -> bool:
         try:
             self._page.wait_for_load_state("networkidle", timeout=self._deadline * 1000)
         except _playwright_error():
-            return self._reads(status, settled=False)
-        return self._reads(status, settled=True)
+            return False
+        return True
 
-    def _reads(self, status: int | None, *, settled: bool) -> Reading:
+    def _reads(self, status: int | None, rest: Rest) -> Reading:
         reading = Reading(
             self._page,
             deadline=self._deadline,
             status=status,
             fresh=True,
-            settled=settled,
+            settled=rest.settled,
+            trouble=(*self._trouble, *(() if rest.all_rows_stay else (_ROWS_GO,))),
             follow=self.read,
             shoot=lambda page: self._shoot(page) if self._reading is reading else None,
         )
@@ -238,8 +248,13 @@ class _Tab:
                 self._refused.append(f"{route.request.method} {plain_address(route.request.url)}")
                 route.abort("blockedbyclient")
 
-    def _count(self, request: "Request") -> None:
-        self._calls += request.resource_type in {"xhr", "fetch"}
+    def _failed(self, request: "Request") -> None:
+        if request.resource_type in _CARRIES_ROWS:
+            self._trouble.append(f"{request.method} {plain_address(request.url)} ({request.failure})")
+
+    def _answered(self, response: "Response") -> None:
+        if response.status >= 400 and response.request.resource_type in _CARRIES_ROWS:
+            self._trouble.append(f"{response.request.method} {plain_address(response.url)} (status {response.status})")
 
     def _taken(self) -> list[str]:
         taken, self._refused = self._refused, []

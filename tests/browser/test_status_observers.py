@@ -69,7 +69,9 @@ def mail() -> Iterator[Mail]:
 @pytest.fixture
 def sent(mail: Mail) -> SentMail:
     site = Site("mail", url=mail.url, account="ann", signed_in='[data-account="ann"]')
-    return SentMail(site, to="bob@example.org", subject="R-1", complete=True, log="log", delivery=DELIVERY)
+    return SentMail(
+        site, to="bob@example.org", subject="R-1", complete=True, log="log", delivery=DELIVERY, empty="0 messages"
+    )
 
 
 def look(browser: Browser, observer: Observer, page: Page | None = None) -> Observation:
@@ -148,9 +150,10 @@ def test_sent_is_not_delivered_and_a_mail_that_bounced_was_sent(
     attached: Browser, mail: Mail, sent: SentMail, word: Any, meaning: str
 ) -> None:
     mail.deliver_as(word)
+    before = look(attached, sent)
     mail.enter(to="bob@example.org", subject="R-1")
     said = look(attached, sent)
-    verdict = weigh([said], [None], [sent], Circumstances())
+    verdict = weigh([said], [before], [sent], Circumstances())
     assert (verdict.outcome, verdict.values) == (Outcome.happened, {"delivery": meaning})
     assert f"it was sent; its delivery: {meaning} (the delivery log says “{word}”)" in said.reasons
     assert len(mail.messages) == 1
