@@ -73,7 +73,7 @@ def submit(
         not_before=asked.not_before,
         budget=asked.attempts,
     )
-    run_secrets.keep(store, row.id, secrets)
+    run_secrets.hold(store, row.id, secrets)
     return row
 
 

@@ -35,7 +35,7 @@ class Announcer:
         self._telling: dict[str, Future[str | None]] = {}
         self._attempt = 0
 
-    def tell(self, event: Event) -> None:
+    def announce(self, event: Event) -> None:
         """Pass an event on."""
         self._attempt = event.attempt
         self._log(event)
@@ -56,7 +56,7 @@ class Announcer:
                     self._begin(question.id)
             for future in self._telling.values():
                 if trouble := future.result():
-                    self.tell(Event("notification", trouble, self._run, self._attempt))
+                    self.announce(Event("notification", trouble, self._run, self._attempt))
         finally:
             self._thread.shutdown()
         if ours:
@@ -80,14 +80,14 @@ class Announcer:
                 return None
             more = f"--store {shlex.quote(str(self._store.where))}"
             run = self._store.leases.run(row.run_id)
-            notify.tell(self._told, notify.document(row, run, more))
+            notify.send(self._told, notify.payload(row, run, more))
             self._store.inbox.note_told(question)
-        except (notify.NotTold, Misuse) as error:
+        except (notify.NotSent, Misuse) as error:
             return f"Nobody was told of question {question}: {error}."
         return None
 
     def _log(self, event: Event) -> None:
-        if not logs.is_heard(event):
+        if not logs.is_enabled(event):
             return
         gesture = event.details.get("gesture")
         if gesture and "step" not in event.details:

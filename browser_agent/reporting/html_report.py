@@ -46,7 +46,7 @@ MOST_OF_A_PICTURE = 0.6
 
 
 @dataclass(frozen=True)
-class Shot:
+class Figure:
     """A picture as a data address, or the reason why there is none."""
 
     words: str
@@ -55,7 +55,7 @@ class Shot:
 
 
 @dataclass(frozen=True)
-class Look:
+class ShownLook:
     """What all observers said in one look; each observation with its pictures, by position."""
 
     number: int
@@ -65,7 +65,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Made:
+class ShownGesture:
     """A gesture as it is shown."""
 
     row: GestureRow
@@ -78,24 +78,24 @@ class Made:
     page_said: Sequence[str]
     values: Mapping[str, Any]
     input: Sequence[str]
-    before: Shot
-    after: Shot
+    before: Figure
+    after: Figure
     change: str
     wire: Sequence[Mapping[str, Any]]
     restarts: int | None
     resent: Sequence[str]
     released: Sequence[str]
-    looks: Sequence[Look]
+    looks: Sequence[ShownLook]
     questions: Sequence[Mapping[str, Any]]
     approved: str
 
 
 @dataclass
-class Lane:
+class AttemptLane:
     """One attempt: what it read and what it made, in the order of time."""
 
     row: AttemptRow
-    entries: list[tuple[datetime, StepRow | Made]] = field(default_factory=list)
+    entries: list[tuple[datetime, StepRow | ShownGesture]] = field(default_factory=list)
 
 
 def write_report(store: Store, run: str, path: Path, more: str = "") -> Path:
@@ -158,8 +158,8 @@ def _facts(store: Store, run: str) -> dict[str, Any]:
     }
 
 
-def _lanes(attempts: Sequence[AttemptRow], steps: Iterable[StepRow], made: Sequence[Made]) -> list[Lane]:
-    lanes = {row.number: Lane(row) for row in attempts}
+def _lanes(attempts: Sequence[AttemptRow], steps: Iterable[StepRow], made: Sequence[ShownGesture]) -> list[AttemptLane]:
+    lanes = {row.number: AttemptLane(row) for row in attempts}
     for step in steps:
         if not any(gesture.step.id == step.id for gesture in made):
             lanes[step.attempt].entries.append((step.began, step))
@@ -185,10 +185,10 @@ class _Gestures:
         for question in questions:
             self._questions[question.gesture_id].append(question)
 
-    def all(self, run: str) -> list[Made]:
+    def all(self, run: str) -> list[ShownGesture]:
         return [self._made(row) for row in self._store.journal.gestures(run)]
 
-    def _made(self, row: GestureRow) -> Made:
+    def _made(self, row: GestureRow) -> ShownGesture:
         observations = self._store.journal.observations(row.id)
         colour, words = TONES[row.state]
         intent, wire = json.loads(row.intent), json.loads(row.wire or "{}")
@@ -199,7 +199,7 @@ class _Gestures:
         told = 1 if row.state is GestureState.REJECTED else len(reasons)  # the site's no, then what its page said
         after, change = self._after(row)
         proven_by = json.loads(row.proven_by or "[]")
-        return Made(
+        return ShownGesture(
             row=row,
             step=self._steps[row.step_id],
             tone=colour,
@@ -225,11 +225,11 @@ class _Gestures:
             approved=self._approvals.get(row.approval, ""),
         )
 
-    def _after(self, row: GestureRow) -> tuple[Shot, str]:
+    def _after(self, row: GestureRow) -> tuple[Figure, str]:
         """The picture after a gesture, or why there is none, and how much of it changed."""
         change = json.loads(row.change or "{}")
         if row.after is None and not change.get("no_picture"):
-            return Shot("after", absent=no_picture_after(row)), ""
+            return Figure("after", absent=no_picture_after(row)), ""
         box = _corners(change.get("box"))
         most = box is not None and self._covers(row.after, box)
         shot = self._shot(row.after, "after", None if most else box, "changed", change.get("no_picture"))
@@ -250,12 +250,12 @@ class _Gestures:
         area = (box.right - box.left) * (box.bottom - box.top)
         return area > MOST_OF_A_PICTURE * image.width * image.height
 
-    def _looks(self, observations: Iterable[ObservationRow]) -> list[Look]:
+    def _looks(self, observations: Iterable[ObservationRow]) -> list[ShownLook]:
         looks = defaultdict[int, list[ObservationRow]](list)
         for observation in observations:
             looks[observation.look].append(observation)
         return [
-            Look(number, rows[0].attempt, rows[0].at, [self._said(json.loads(row.observation)) for row in rows])
+            ShownLook(number, rows[0].attempt, rows[0].at, [self._said(json.loads(row.observation)) for row in rows])
             for number, rows in looks.items()
         ]
 
@@ -267,18 +267,18 @@ class _Gestures:
                 seen["shot"] = self._shot(seen["blob"], seen["words"], box, said["observer"])
         return said
 
-    def _shot(self, digest: str | None, words: str, box: Box | None, label: str, absent: str | None = None) -> Shot:
+    def _shot(self, digest: str | None, words: str, box: Box | None, label: str, absent: str | None = None) -> Figure:
         if digest is None:
-            return Shot(words, absent=f"no picture: {absent}" if absent else "no picture was taken")
+            return Figure(words, absent=f"no picture: {absent}" if absent else "no picture was taken")
         try:
             content, media_type = self._store.artifacts.read(digest)
             if not media_type.startswith("image/"):
-                return Shot(words, absent=f"not a picture ({media_type})")
+                return Figure(words, absent=f"not a picture ({media_type})")
             if box is not None:
                 content, media_type = mark_target(content, box, _middle(box, label), label), "image/webp"
         except (UnknownName, NotAPicture) as error:
-            return Shot(words, absent=f"no picture: {error}")
-        return Shot(words, f"data:{media_type};base64,{base64.b64encode(content).decode()}")
+            return Figure(words, absent=f"no picture: {error}")
+        return Figure(words, f"data:{media_type};base64,{base64.b64encode(content).decode()}")
 
 
 def _question(store: Store, row: QuestionRow) -> dict[str, Any]:

@@ -37,7 +37,7 @@ _LEVELS = {
 _ours: list[logging.Handler] = []
 
 
-def is_heard(event: Event) -> bool:
+def is_enabled(event: Event) -> bool:
     """Whether anybody wants to hear of events of that kind."""
     return LOGGER.isEnabledFor(_level(event))
 
@@ -68,7 +68,7 @@ def _step(event: Event) -> str | None:
     return event.words.partition("(")[0] if event.kind == "step" else None
 
 
-class Lines(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """A record as one line of JSON: time, level, logger, message, and the facts that are known."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -85,7 +85,7 @@ class Lines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False)
 
 
-class Texts(logging.Formatter):
+class TextFormatter(logging.Formatter):
     """A record as one line for a person."""
 
     def __init__(self) -> None:
@@ -113,7 +113,7 @@ def start_log(level: str | None, file: Path | None, *, as_json: bool) -> None:
         handler = logging.FileHandler(file.expanduser(), encoding="utf-8") if file else logging.StreamHandler()
     except OSError as error:
         raise Misuse(f"The log file {file} cannot be written: {error.strerror}.") from error
-    handler.setFormatter(Lines() if as_json else Texts())
+    handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
     LOGGER.setLevel((level or "info").upper())
     LOGGER.addHandler(handler)
     _ours.append(handler)

@@ -22,24 +22,24 @@ from browser_agent.reporting.words import commands
 from browser_agent.settings import host_of, is_address
 from browser_agent.store.records import QuestionRow, RunRow
 
-TELL_SECONDS = 20.0
+SEND_SECONDS = 20.0
 """How long a command or an address may take to be told."""
 
 
-class NotTold(Exception):
+class NotSent(Exception):
     """Nobody was told, or it isn't known; the message says why in one line, without the address's path."""
 
 
-def tell(told: Sequence[str], question: Mapping[str, Any], seconds: float = TELL_SECONDS) -> None:
+def send(told: Sequence[str], question: Mapping[str, Any], seconds: float = SEND_SECONDS) -> None:
     """Tell of a question.
 
     Args:
         told: the command, word by word, or one address.
-        question: see `document`.
+        question: see `payload`.
         seconds: how long it may take.
 
     Raises:
-        NotTold: the command ended otherwise than with 0, the address answered otherwise than 2xx, or it took too long.
+        NotSent: the command ended otherwise than with 0, the address answered otherwise than 2xx, or it took too long.
     """
     if is_address(told):
         _post(told[0], question, seconds)
@@ -47,7 +47,7 @@ def tell(told: Sequence[str], question: Mapping[str, Any], seconds: float = TELL
         _run(told, question, seconds)
 
 
-def document(question: QuestionRow, run: RunRow, more: str) -> dict[str, Any]:
+def payload(question: QuestionRow, run: RunRow, more: str) -> dict[str, Any]:
     """What is told of a question: what is asked and why, and the commands that answer it.
 
     Args:
@@ -83,15 +83,15 @@ def _run(command: Sequence[str], question: Mapping[str, Any], seconds: float) ->
             start_new_session=True,  # Ctrl-C is for the keeper alone
         )
     except OSError as error:
-        raise NotTold(f"{command[0]} could not be started: {error.strerror}") from error
+        raise NotSent(f"{command[0]} could not be started: {error.strerror}") from error
     try:
         started.communicate(json.dumps(question).encode(), seconds)
     except subprocess.TimeoutExpired as error:
         os.killpg(started.pid, signal.SIGKILL)  # and whatever it has started
         started.communicate()
-        raise NotTold(f"{command[0]} took more than {seconds:g} s and was ended") from error
+        raise NotSent(f"{command[0]} took more than {seconds:g} s and was ended") from error
     if started.returncode != 0:
-        raise NotTold(f"{command[0]} ended with code {started.returncode}")
+        raise NotSent(f"{command[0]} ended with code {started.returncode}")
 
 
 class _Stays(urllib.request.HTTPRedirectHandler):
@@ -109,7 +109,7 @@ def _post(address: str, question: Mapping[str, Any], seconds: float) -> None:
             return
     except urllib.error.HTTPError as error:
         with error:
-            raise NotTold(f"{host_of(address)} answered {error.code}") from None  # its message holds the address
+            raise NotSent(f"{host_of(address)} answered {error.code}") from None  # its message holds the address
     except (OSError, http.client.HTTPException) as error:
         why = getattr(error, "reason", None) or type(error).__name__
-        raise NotTold(f"{host_of(address)} could not be reached: {why}") from None
+        raise NotSent(f"{host_of(address)} could not be reached: {why}") from None

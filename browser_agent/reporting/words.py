@@ -50,14 +50,14 @@ def counted(gestures: Iterable[GestureRow]) -> list[tuple[str, str]]:
     return [(tone, f"{words[tone, said]} {said}") for tone, said in sorted(words, key=lambda one: order[one])]
 
 
-def state_in_words(row: GestureRow, *, kept: bool = True) -> str:
+def state_in_words(row: GestureRow, *, keeper_alive: bool = True) -> str:
     """Where a gesture stands.
 
     Args:
         row: the gesture.
-        kept: a living keeper may still be at it.
+        keeper_alive: a living keeper may still be making it.
     """
-    if row.state is _G.DISPATCHING and not kept:
+    if row.state is _G.DISPATCHING and not keeper_alive:
         return "in doubt"
     if row.state is _G.REFUSED:  # by us; a site's no is a rejection
         return "refused: never dispatched" if row.dispatched_at is None else "refused: nothing was sent"

@@ -128,7 +128,7 @@ class Attempt(ABC):
     # the person who watches
 
     @abstractmethod
-    def tell(self, kind: str, words: str, **details: Any) -> None:
+    def emit(self, kind: str, words: str, **details: Any) -> None:
         """Say something to the person who watches."""
 
     def ask(self, asked: Asked) -> NoReturn:
@@ -138,7 +138,7 @@ class Attempt(ABC):
             WaitingForPerson: always.
         """
         question = self.store.inbox.ask(self.lease, asked)
-        self.tell("question", question.words, question=question.id, reasons=list(asked.reasons))
+        self.emit("question", question.words, question=question.id, reasons=list(asked.reasons))
         raise WaitingForPerson(asked.words, question.id)
 
     @abstractmethod
@@ -158,12 +158,12 @@ class Attempt(ABC):
     # a step's time limit
 
     @contextmanager
-    def at_step(self, words: str) -> Iterator[None]:
+    def timed_step(self, words: str) -> Iterator[None]:
         """A step is worked at, given in words; whoever keeps the run counts its time limit."""
         yield
 
     @contextmanager
-    def noticing(self, step: str, harmless: Sequence[str]) -> Iterator[None]:
+    def watch_preparation(self, step: str, harmless: Sequence[str]) -> Iterator[None]:
         """A step is being prepared, given by its id: whoever keeps the run marks it when it writes something that is
         not among the harmless patterns, in case this process can't."""
         yield
@@ -171,12 +171,12 @@ class Attempt(ABC):
     def await_downloads(self) -> None:  # noqa: B027  # where nobody keeps them, there is nothing to do
         """Wait until the files are kept whose download has begun, so that a finished step has its own."""
 
-    def goes_on(self, seconds: float = 0.0) -> None:  # noqa: B027  # where nobody counts, there is nothing to do
+    def restart_step_limit(self, seconds: float = 0.0) -> None:  # noqa: B027  # where nobody counts, there is nothing to do
         """What comes now is no step's doing and may take so long: a step's time limit is counted anew after it."""
 
     def sleep(self, seconds: float) -> None:
         """Wait, while the page's events go on."""
-        self.goes_on(seconds)
+        self.restart_step_limit(seconds)
         if self._acting is None or self._acting.lost or not self._acting.wait(seconds):
             self.clock.sleep(seconds)
 

@@ -70,7 +70,7 @@ class Run:
         self._attempt = attempt
         self._stop: Stop | None = None
         self._raised: tuple[Fact, str] | None = None  # the last fact that a step raised, and the step
-        self._consents = ApprovalGate(attempt)
+        self._approvals = ApprovalGate(attempt)
         self._replay = _replay(attempt)
 
     def step(self, call: StepCall[T], *, key: str | None = None) -> T:
@@ -109,7 +109,7 @@ class Run:
         for call in calls:
             call.take()
         raise_if_dropped()
-        return self._latched(lambda: self._consents.approved(words, calls, valid))
+        return self._latched(lambda: self._approvals.approved(words, calls, valid))
 
     # called by the worker
 
@@ -171,7 +171,7 @@ class Run:
         return _NOTHING, fact(json.loads(row.raised or "{}"))
 
     def _run(self, call: StepCall[T], row: StepRow) -> tuple[T, Fact | None]:
-        with self._attempt.at_step(call.words):
+        with self._attempt.timed_step(call.words):
             return self._settled(call, row)
 
     def _settled(self, call: StepCall[T], row: StepRow) -> tuple[T, Fact | None]:
@@ -213,8 +213,8 @@ class Run:
     def _make(self, call: StepCall[T], row: StepRow, earlier: list[GestureRow]) -> GestureRow | T:
         """Prepare the page and make the gesture that comes back; or hand back the value if there is nothing to do."""
         self._ask_if_marked(call, row)
-        self._attempt.goes_on()
-        approval = self._consents.covering(call, row, earlier)
+        self._attempt.restart_step_limit()
+        approval = self._approvals.covering(call, row, earlier)
         writes = self._attempt.acting.writes  # of this very page: after a death there would be another
         writes.clear()
         try:
@@ -265,7 +265,7 @@ class Run:
         stored, lease = call.step.load(text), self._attempt.lease
         self._attempt.store.journal.end_step(lease, row.id, StepState.FINISHED, text, files_of(stored))
         self._attempt.checkpoint(call.words)
-        self._attempt.tell("step", call.words, value=json.loads(text), writes=row.writes, seq=row.seq)
+        self._attempt.emit("step", call.words, value=json.loads(text), writes=row.writes, seq=row.seq)
         return stored
 
     def _gestures(self, row: StepRow) -> list[GestureRow]:
@@ -276,7 +276,7 @@ class Run:
     def _prepared(self, call: StepCall[T], row: StepRow) -> Any:
         if call.step.preparation == "repeatable":
             return prepared(self._attempt, call.step.site, call.prepare)
-        with self._attempt.noticing(row.id, _harmless(call)):
+        with self._attempt.watch_preparation(row.id, _harmless(call)):
             return prepared(self._attempt, call.step.site, call.prepare)
 
     def _notice_writes(self, call: StepCall[Any], row: StepRow, seen: Sequence[str]) -> None:

@@ -191,7 +191,7 @@ class GesturePipeline:
 
     def _dispatch(self, gesture: Gesture[Any], case: Case, row: GestureRow, recorder: Recorder) -> GestureRow:
         attempt = self.attempt
-        patience = gesture.patience(attempt.options.gesture_seconds)
+        patience = gesture.timeout_or(attempt.options.gesture_seconds)
         try:
             gesture.wait_actionable(patience * 1000)
         except Refused as refused:
@@ -210,8 +210,8 @@ class GesturePipeline:
         except NotApproved:
             return self._refuse(row, "Its approval ran out, or was used, before it was made.")
         attempt.reach(Point.DISPATCHING, self.ordinal)
-        attempt.tell("dispatching", gesture.intent, gesture=row.id)
-        attempt.goes_on(patience)
+        attempt.emit("dispatching", gesture.intent, gesture=row.id)
+        attempt.restart_step_limit(patience)
         log = None
         try:
             # It ends before the lease can: the driver waits on its own (measured).
@@ -278,7 +278,7 @@ class GesturePipeline:
         )
         self._note_the_end(row)
         details = {"values": verdict.values, "reasons": [*more, *verdict.reasons], "gesture": row.id}
-        self.attempt.tell("settled", f"happened: {row.words}", outcome="happened", **details)
+        self.attempt.emit("settled", f"happened: {row.words}", outcome="happened", **details)
         return settled
 
     @property
@@ -294,7 +294,7 @@ class GesturePipeline:
         if no is None:
             return None
         because = f"the site said no: {no}"
-        self.attempt.tell("settled", f"rejected: {row.words}", outcome="rejected", reasons=[because], gesture=row.id)
+        self.attempt.emit("settled", f"rejected: {row.words}", outcome="rejected", reasons=[because], gesture=row.id)
         facts = {"reasons": json.dumps([because, *texts]), "proven_by": json.dumps(["wire"])}
         after = picture.kept if isinstance(picture, Picture) else None
         return self._move(row, GestureState.REJECTED, after=after, wire=wire.model_dump_json(), **facts)
@@ -302,7 +302,7 @@ class GesturePipeline:
     def _refuse(self, row: GestureRow, because: str, log: str | None = None) -> GestureRow:
         reasons = [because] if log is None else [because, _call_log(log)]
         self.attempt.disarm()
-        self.attempt.tell("settled", f"refused: {row.words}", outcome="refused", reasons=[because], gesture=row.id)
+        self.attempt.emit("settled", f"refused: {row.words}", outcome="refused", reasons=[because], gesture=row.id)
         return self._move(row, GestureState.REFUSED, reasons=json.dumps(reasons))
 
     def _move(self, row: GestureRow, state: GestureState, **facts: Any) -> GestureRow:

@@ -87,7 +87,7 @@ class Recovery:
             self._row = self._move(GestureState.IN_DOUBT)
         if state is GestureState.ASKED:
             return self._keep_looking(self._open_question())
-        self._attempt.tell("in_doubt", f"In doubt: {self._row.words}. Looking what it did.", gesture=self._row.id)
+        self._attempt.emit("in_doubt", f"In doubt: {self._row.words}. Looking what it did.", gesture=self._row.id)
         return self._by_the_wire() or self._at_once() or self._by_contract() or self._by_waiting() or self._ask()
 
     # what needs no look
@@ -157,7 +157,7 @@ class Recovery:
         yield SPACING_SECONDS
         back_off = iter(BACK_OFF_SECONDS)
         while 0 < (left := self._seconds_to_safe(self._case)) < LONGEST_WAIT_SECONDS:
-            self._attempt.tell(
+            self._attempt.emit(
                 "waiting", f"A late effect is possible for another {left:.0f} s; looking meanwhile.", seconds=left
             )
             yield min(left + 0.05, next(back_off, BACK_OFF_SECONDS[-1]))
@@ -208,7 +208,7 @@ class Recovery:
     def _ask(self) -> GestureRow:
         self._row = self._move(GestureState.UNKNOWN, reasons=list(self._reasons))
         question = self._attempt.store.inbox.ask(self._attempt.lease, self._question())
-        self._attempt.tell("question", question.words, question=question.id, reasons=list(self._reasons))
+        self._attempt.emit("question", question.words, question=question.id, reasons=list(self._reasons))
         return self._keep_looking(question)
 
     def _question(self) -> Asked:
@@ -314,7 +314,7 @@ class Recovery:
         if state in _FINAL:
             words = f"{state_in_words(row)}: {row.words}"
             details = {"values": facts.get("values"), "reasons": facts.get("reasons", [])}
-            self._attempt.tell("settled", words, outcome=str(state), gesture=row.id, **details)
+            self._attempt.emit("settled", words, outcome=str(state), gesture=row.id, **details)
         return row
 
 

@@ -106,7 +106,7 @@ def by_routine(attempt: Attempt, site: Site) -> str | None:
     routine = login_of(site)
     if routine is None:
         return "the task declares no routine that signs in (@login)"
-    attempt.tell("login", f"The session of {site.name} ({site.account}) has ended; signing in by {routine.name}.")
+    attempt.emit("login", f"The session of {site.name} ({site.account}) has ended; signing in by {routine.name}.")
     trouble = _run(attempt, routine) or _still_signed_out(attempt, routine)
     attempt.acting.writes.clear()  # they may be repeated, as it declares, and mark no step
     if trouble is None:

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from pydantic.errors import PydanticUserError
 
 from browser_agent.errors import WrongTask
-from browser_agent.script.signatures import checked_signature, place, resolved
+from browser_agent.script.signatures import checked_signature, defined_at, resolved
 
 if TYPE_CHECKING:
     from browser_agent.options import Ended, Options
@@ -46,7 +46,7 @@ class Task(Generic[P, R]):
         self.sites = _by_name(self.name, sites)
         self.file = Path(inspect.unwrap(fn).__code__.co_filename).resolve()
         self.module = self.file.stem if fn.__module__ == "__main__" else fn.__module__
-        self.where = place(fn)
+        self.where = defined_at(fn)
         self.signature = signature.replace(parameters=list(signature.parameters.values())[1:])
         self.__doc__ = fn.__doc__
         for parameter in self.signature.parameters.values():

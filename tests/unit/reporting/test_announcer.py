@@ -73,7 +73,7 @@ def keep(store: Store, run: str, told: tuple[str, ...], *events: Event) -> list[
     heard: list[Event] = []
     with Announcer(store, run, Options(on_question=told), heard.append) as announcer:
         for event in events:
-            announcer.tell(event)
+            announcer.announce(event)
     return heard
 
 
@@ -155,8 +155,8 @@ def test_whoever_cannot_be_told_is_named_without_what_may_be_secret(
     monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], why: str
 ) -> None:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with pytest.raises(notify.NotTold, match=why) as error:
-        notify.tell(words, {"question": "q-1", "run": "run-1", "kind": "outcome"}, seconds=0.3)
+    with pytest.raises(notify.NotSent, match=why) as error:
+        notify.send(words, {"question": "q-1", "run": "run-1", "kind": "outcome"}, seconds=0.3)
     assert "secret" not in str(error.value)
 
 

@@ -42,7 +42,7 @@ def test_each_state_of_a_gesture_has_its_colour_and_words() -> None:
 def test_a_refused_gesture_was_not_refused_by_the_site() -> None:
     assert state_in_words(gesture(GestureState.REFUSED)) == "refused: never dispatched"
     assert state_in_words(gesture(GestureState.REFUSED, dispatched_at=NOON)) == "refused: nothing was sent"
-    assert state_in_words(gesture(GestureState.NOT_HAPPENED), kept=False) == "not happened"
+    assert state_in_words(gesture(GestureState.NOT_HAPPENED), keeper_alive=False) == "not happened"
 
 
 def test_outcomes_are_counted_by_their_names_and_a_doubt_comes_first() -> None:
