@@ -81,6 +81,20 @@ def interruptions(attempts: Sequence[AttemptRow]) -> str:
     return f"{'Carried on after' if cut[-1] is not attempts[-1] else 'Stands after'} {times}: {told}."
 
 
+def last_confirmed(gestures: Sequence[GestureRow]) -> str:
+    """The last change of a run that is known to have happened.
+
+    Args:
+        gestures: the run's gestures in their order.
+    """
+    happened = [row for row in gestures if row.state is _G.HAPPENED]
+    if not happened:
+        return "none in this run"
+    values = json.loads(happened[-1].values or "{}")
+    proven = ", ".join(f"{name} = {value}" for name, value in values.items())
+    return happened[-1].words + (f" ({proven})" if proven else "")
+
+
 def proofs_in_words(proven_by: Iterable[Any], observations: Iterable[ObservationRow]) -> list[str]:
     """What proves an outcome: an observation by its observer, its text and its look; a person's answer as it stands."""
     seen = {row.id: f"{_observer(json.loads(row.observation))} (look {row.look})" for row in observations}

@@ -1,6 +1,6 @@
 """The session that a run resumes with: its sites' stored logins and its last checkpoint, merged into one cookie jar.
 
-Of two states the newer one wins. It is stored at each checkpoint, sealed; without a key it stays in the keeper's memory.
+Of two states the newer one wins. It is stored at each checkpoint, sealed; without a key it stays in memory.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RunSession:
         return merged(state for _, state in sorted(states, key=lambda one: one[0]))
 
     def checkpoint(self, lease: Lease, session: State, page: State | None) -> None:
-        """Store the session, and the page's state if it names its step. A checkpoint that fails doesn't stop the run."""
+        """Store the session, and the page's state if it names its step. A failed checkpoint doesn't stop the run."""
         with suppress(Superseded):  # the next fence raises it, where it can be acted on
             try:
                 named = page is not None and page["of"] is not None

@@ -13,6 +13,7 @@ from browser_agent.reporting.words import (
     counted,
     input_in_words,
     interruptions,
+    last_confirmed,
     no_picture_after,
     proofs_in_words,
     state_in_words,
@@ -56,6 +57,14 @@ def test_outcomes_are_counted_by_their_names_and_a_doubt_comes_first() -> None:
         ("amber", "1 rejected"),
     ]
     assert sum(int(words.split()[0]) for _, words in counted(map(gesture, s))) == len(s)
+
+
+def test_the_last_confirmed_change_is_the_last_one_that_is_known_to_have_happened() -> None:
+    assert last_confirmed([]) == last_confirmed([gesture(GestureState.ASKED)]) == "none in this run"
+    first = gesture(GestureState.HAPPENED, words="post R-1", values='{"number": "INV-1"}')
+    second = gesture(GestureState.HAPPENED, words="post R-2")
+    assert last_confirmed([first, gesture(GestureState.NOT_HAPPENED)]) == "post R-1 (number = INV-1)"
+    assert last_confirmed([first, second, gesture(GestureState.IN_DOUBT)]) == "post R-2"
 
 
 def test_interruptions_are_told_with_their_cause_and_time() -> None:
