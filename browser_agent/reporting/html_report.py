@@ -1,8 +1,7 @@
-"""A run as one self-contained HTML file, for a reviewer: which changes were left behind, and how do we know?
+"""The report of a run: one self-contained HTML file that says which changes it left behind, and how that is known.
 
-Reads the store and writes one file; changes no row. All texts of pages are hostile: the template escapes everything,
-and the file forbids itself every script and every outside address. What may never happen: a gesture that was made and
-has no verdict looks settled; a mark is drawn on a stored picture.
+Text from pages is hostile: the template escapes everything, and the file's own policy forbids scripts and outside
+addresses. A gesture that was made and has no verdict never looks settled. Marks are drawn on copies of the pictures.
 """
 
 from __future__ import annotations
@@ -42,12 +41,12 @@ from browser_agent.store.records import AttemptRow, GestureRow, ObservationRow, 
 from browser_agent.wire import restarts_in_words
 
 MOST_OF_A_PICTURE = 0.6
-"""A change that covers more of the picture is said, not framed: a frame around everything points at nothing."""
+"""A change that covers more of the picture is stated, not framed: a frame around everything points at nothing."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture as a data address, or the reason why there is none."""
+    """A picture as a data URL, or the reason why there is none."""
 
     words: str
     source: str = ""
@@ -56,7 +55,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class ShownLook:
-    """What all observers said in one look; each observation with its pictures, by position."""
+    """One look: what each observer said, with its pictures."""
 
     number: int
     attempt: int
@@ -66,7 +65,7 @@ class ShownLook:
 
 @dataclass(frozen=True)
 class ShownGesture:
-    """A gesture as it is shown."""
+    """A gesture with everything that the report shows of it."""
 
     row: GestureRow
     step: StepRow
@@ -92,7 +91,7 @@ class ShownGesture:
 
 @dataclass
 class AttemptLane:
-    """One attempt: what it read and what it made, in the order of time."""
+    """One attempt: what it read and made, in the order of time."""
 
     row: AttemptRow
     entries: list[tuple[datetime, StepRow | ShownGesture]] = field(default_factory=list)
@@ -102,10 +101,10 @@ def write_report(store: Store, run: str, path: Path, more: str = "") -> Path:
     """Write the report of a run.
 
     Args:
-        store: where the run is written.
+        store: the run's store.
         run: its id.
-        path: the file to write; an older one is replaced.
-        more: options that each command in it needs as well, such as `--store PATH`.
+        path: the file to write; an existing one is replaced.
+        more: options to add to each command in it, such as `--store PATH`.
 
     Returns:
         The absolute path of the file.
@@ -125,7 +124,7 @@ def write_report(store: Store, run: str, path: Path, more: str = "") -> Path:
 
 
 def _environment(more: str) -> Environment:
-    """Lenient about a missing key: what an older version stored must still be shown."""
+    """Missing keys are allowed: what an older version stored must still be shown."""
     environment = Environment(
         loader=PackageLoader("browser_agent.reporting"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
@@ -171,7 +170,7 @@ def _lanes(attempts: Sequence[AttemptRow], steps: Iterable[StepRow], made: Seque
 
 
 class _Gestures:
-    """Puts together what the store holds of each gesture."""
+    """Collects what the store holds of each gesture."""
 
     def __init__(self, store: Store, steps: Iterable[StepRow], questions: Sequence[QuestionRow]) -> None:
         self._store = store
@@ -196,7 +195,7 @@ class _Gestures:
         questions = [_question(self._store, question) for question in self._questions[row.id]]
         asked = {reason for question in questions for reason in question["reasons"]}
         reasons = [reason for reason in json.loads(row.reasons or "[]") if reason not in asked]
-        told = 1 if row.state is GestureState.REJECTED else len(reasons)  # the site's no, then what its page said
+        own = 1 if row.state is GestureState.REJECTED else len(reasons)  # the site's no, then what its page said
         after, change = self._after(row)
         proven_by = json.loads(row.proven_by or "[]")
         return ShownGesture(
@@ -206,8 +205,8 @@ class _Gestures:
             words=words,
             proof=proofs_in_words(proven_by, observations),
             proven_in=sorted({seen.look for seen in observations if seen.id in proven_by}),
-            reasons=reasons[:told],
-            page_said=reasons[told:],
+            reasons=reasons[:own],
+            page_said=reasons[own:],
             values=json.loads(row.values or "{}"),
             input=input_in_words(intent),
             before=self._shot(row.before, "before", target, "target", intent.get("no_picture")),
@@ -217,8 +216,8 @@ class _Gestures:
             restarts=wire.get("restarts"),
             resent=restarts_in_words(row.wire),
             released=[
-                f"{clock(let_go.at)} {let_go.method} {let_go.address}"
-                for let_go in self._store.journal.releases(row.id)
+                f"{clock(request.at)} {request.method} {request.address}"
+                for request in self._store.journal.releases(row.id)
             ],
             looks=self._looks(observations),
             questions=questions,
@@ -233,11 +232,11 @@ class _Gestures:
         box = _corners(change.get("box"))
         most = box is not None and self._covers(row.after, box)
         shot = self._shot(row.after, "after", None if most else box, "changed", change.get("no_picture"))
-        words = ["it is of one colour: there is nothing to be seen on it"] if change.get("one_colour") else []
+        words = ["it has only one colour, so it shows nothing"] if change.get("one_colour") else []
         if most:
             words.append("most of the page changed")
         elif "ratio" in change:
-            unsettled = ": it may show the page before it settled" if change.get("unsettled") else ""
+            unsettled = ": it may show the page before its new view was drawn" if change.get("unsettled") else ""
             words.append(f"{change['ratio']:.1%} of the picture changed{unsettled}")
         return shot, "; ".join(words)
 
@@ -260,7 +259,7 @@ class _Gestures:
         ]
 
     def _said(self, said: dict[str, Any]) -> dict[str, Any]:
-        """An observation, its evidence with pictures."""
+        """An observation, with the pictures of its evidence."""
         for seen in said.get("evidence", ()):
             if seen.get("blob"):
                 box = _from_corner(seen.get("box"))
@@ -282,14 +281,14 @@ class _Gestures:
 
 
 def _question(store: Store, row: QuestionRow) -> dict[str, Any]:
-    said = ["approved" if yes.approved else "refused" for yes in store.approvals.of_question(row.id)]
+    decided = ["approved" if yes.approved else "refused" for yes in store.approvals.of_question(row.id)]
     return {
         "row": row,
         "kind": row.kind.replace("_", " "),
         "reasons": json.loads(row.reasons),
         "calls": [
-            {"step": call["step"].partition("@")[0], "arguments": _readable(call["arguments"]), "said": told}
-            for call, told in zip_longest(json.loads(row.details).get("calls", ()), said)
+            {"step": call["step"].rpartition("@")[0], "arguments": _readable(call["arguments"]), "decided": word}
+            for call, word in zip_longest(json.loads(row.details).get("calls", ()), decided)
         ],
         "answer": row.answer.replace("_", " ") if row.answer else None,
         "values": json.loads(row.values or "{}"),
@@ -297,7 +296,7 @@ def _question(store: Store, row: QuestionRow) -> dict[str, Any]:
 
 
 def _readable(arguments: str) -> str:
-    """A call's arguments, all of them, in words if they are JSON."""
+    """A call's arguments in words if they are JSON, else as they are; nothing is left out."""
     try:
         return compact(json.loads(arguments))
     except ValueError:
@@ -314,5 +313,5 @@ def _corners(box: Sequence[float] | None) -> Box | None:
 
 
 def _middle(box: Box, label: str) -> tuple[int, int] | None:
-    """The point of a click; only a target has one."""
+    """The point that was clicked; only a target has one."""
     return ((box.left + box.right) // 2, (box.top + box.bottom) // 2) if label == "target" else None

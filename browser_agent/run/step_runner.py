@@ -177,7 +177,8 @@ class StepRunner:
         stored = call.step.load(text)
         self._attempt.store.journal.end_step(self._attempt.lease, row.id, StepState.FINISHED, text, files_of(stored))
         self._attempt.checkpoint(call.words)
-        self._attempt.emit("step", call.words, value=json.loads(text), writes=row.writes, seq=row.seq)
+        facts = {"step": call.step.name, "value": json.loads(text), "writes": row.writes, "seq": row.seq}
+        self._attempt.emit("step", call.words, **facts)
         return stored
 
 

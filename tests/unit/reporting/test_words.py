@@ -72,10 +72,10 @@ def test_interruptions_are_told_with_their_cause_and_time() -> None:
     assert interruptions([attempt(1, "it handed its run back; its worker was ended after that")]) == ""
     killed, stuck, end = attempt(1, "ended by signal 9"), attempt(2, "its keeper died"), attempt(3, "exit code 0")
     assert interruptions([killed, stuck, end]) == (
-        "Carried on after 2 interruptions: its worker was ended by signal 9 at 12:01:03 UTC (attempt 1); "
+        "Resumed after 2 interruptions: its worker was ended by signal 9 at 12:01:03 UTC (attempt 1); "
         "its keeper died at 12:01:03 UTC (attempt 2)."
     )
-    assert interruptions([killed]).startswith("Stands after 1 interruption:")
+    assert interruptions([killed]).startswith("Not resumed after 1 interruption:")
 
 
 def test_a_proof_is_named_by_what_was_seen_or_by_the_wire_or_by_a_person() -> None:
