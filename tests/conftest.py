@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["pytester", *(f"tests.{path.stem}" for path in sorted(Path(__file__).parent.glob("fix_*.py")))]
+pytest_plugins = [
+    "pytester",
+    "tests.support.processor_time",
+    *(f"tests.{path.stem}" for path in sorted(Path(__file__).parent.glob("fix_*.py"))),
+]
 
 # No test is timed: a machine that is busy with browsers proves nothing about a rule.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])

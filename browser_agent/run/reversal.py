@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from browser_agent.errors import Misuse, WrongTask
 from browser_agent.processes import own_user
+from browser_agent.script.loading import load_module, load_task
 from browser_agent.script.steps import Step
-from browser_agent.script.tasks import Task, load_module, load_task
+from browser_agent.script.tasks import Task
 from browser_agent.states import GestureState, StepState
 from browser_agent.store import Store
 from browser_agent.store.records import GestureRow, RunRow, StepRow

@@ -21,7 +21,7 @@ PURPOSE = "secrets"
 _held: dict[str, dict[str, str]] = {}  # run -> its secrets, of runs that this process has begun
 
 
-def keep(store: Store, run: str, values: Mapping[str, str]) -> None:
+def hold(store: Store, run: str, values: Mapping[str, str]) -> None:
     """Keep the secrets of a run that has just been written down; those of a run that has them already stay.
 
     Args:

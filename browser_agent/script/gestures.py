@@ -139,9 +139,9 @@ class Gesture(MustRun, ABC, Generic[T_co]):
             check_sends(self.sends)
         self._made_here()
 
-    def patience(self, otherwise: float) -> float:
-        """How long its control is waited for, in seconds: as it says itself, or else as its run does."""
-        return self.timeout if self._says_timeout else otherwise
+    def timeout_or(self, default: float) -> float:
+        """Seconds to wait for its control: its own `timeout` if it was given one, else the default."""
+        return self.timeout if self._says_timeout else default
 
     @abstractmethod
     def make(self, timeout_ms: float) -> None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from browser_agent.errors import WrongTask
-from browser_agent.script.signatures import checked_signature, place
+from browser_agent.script.signatures import checked_signature, defined_at
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -64,7 +64,7 @@ def login(*, site: Site) -> Callable[[Routine], Login]:
 
     def declare(fn: Routine) -> Login:
         signature = checked_signature(fn, "login", "page", "Page")
-        made = Login(site, fn, place(fn))
+        made = Login(site, fn, defined_at(fn))
         if len(signature.parameters) > 1:
             raise WrongTask(f"{made} must take the page alone: what it needs comes from the site or the environment.")
         other = _declared.get(site)

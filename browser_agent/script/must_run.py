@@ -19,7 +19,7 @@ _PACKAGE = __name__.partition(".")[0]
 _dropped: list[str] = []
 
 
-class Place(NamedTuple):
+class SourceLine(NamedTuple):
     """A line of somebody's file."""
 
     file: str
@@ -29,23 +29,23 @@ class Place(NamedTuple):
         return f"{Path(self.file).name}:{self.line}"
 
 
-def calling_place() -> Place:
+def calling_line() -> SourceLine:
     """The nearest line on the stack that isn't the toolkit's own."""
     frame = sys._getframe(1)
     while frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE and frame.f_back is not None:
         frame = frame.f_back
-    return Place(frame.f_code.co_filename, frame.f_lineno)
+    return SourceLine(frame.f_code.co_filename, frame.f_lineno)
 
 
 class MustRun:
     """Something that is taken by whoever runs it; dropped before that, it is noted with the line that made it."""
 
     _taken = True  # until its making has come to its end: a refused making is no dropped one
-    _made: Place
+    _made: SourceLine
 
     def _made_here(self) -> None:
         """Called last while it is made."""
-        object.__setattr__(self, "_made", calling_place())
+        object.__setattr__(self, "_made", calling_line())
         object.__setattr__(self, "_taken", False)
 
     @property

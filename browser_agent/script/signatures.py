@@ -17,7 +17,7 @@ from browser_agent.errors import WrongTask
 Function = Callable[..., Any]
 
 
-def place(fn: Function) -> str:
+def defined_at(fn: Function) -> str:
     """File and line of a function, such as `invoices.py:12`."""
     code = inspect.unwrap(fn).__code__
     return f"{Path(code.co_filename).name}:{code.co_firstlineno}"
@@ -37,7 +37,7 @@ def checked_signature(fn: Function, noun: str, first: str, first_type: str) -> i
     """
     if not callable(fn) or not hasattr(inspect.unwrap(fn), "__code__"):
         raise WrongTask(f"@{noun} is put on a function, not on {fn!r}.")
-    named = f"The {noun} {fn.__name__} ({place(fn)})"
+    named = f"The {noun} {fn.__name__} ({defined_at(fn)})"
     if inspect.iscoroutinefunction(fn) or inspect.isasyncgenfunction(fn):
         raise WrongTask(f"{named} is an async def; write a plain def.")
     if inspect.isgeneratorfunction(fn):
@@ -71,4 +71,4 @@ def resolved(fn: Function, name: str) -> Any:
         return get_type_hints(stand_in, inner.__globals__, include_extras=True)[name]
     except (NameError, AttributeError, TypeError, SyntaxError) as error:
         what = "return annotation" if name == "return" else f"annotation of {name}"
-        raise WrongTask(f"The {what} of {fn.__name__} ({place(fn)}) can't be read: {error}.") from error
+        raise WrongTask(f"The {what} of {fn.__name__} ({defined_at(fn)}) can't be read: {error}.") from error

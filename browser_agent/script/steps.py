@@ -40,7 +40,7 @@ from browser_agent.errors import WrongArguments, WrongTask
 from browser_agent.script.canonical_json import canonical
 from browser_agent.script.gestures import VALUE, Done, Gesture, is_bare, value_names
 from browser_agent.script.must_run import MustRun, raise_if_dropped
-from browser_agent.script.signatures import checked_signature, place, resolved
+from browser_agent.script.signatures import checked_signature, defined_at, resolved
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -82,7 +82,7 @@ class Step(Generic[P, T]):
         self.preparation = maker.preparation
         self.approval = maker.approval
         self.reverse = maker.reverse
-        self.where = place(fn)
+        self.where = defined_at(fn)
         self.signature = signature.replace(parameters=list(signature.parameters.values())[1:])
         self.__doc__ = fn.__doc__
         _check_reverse(self)

@@ -73,7 +73,7 @@ def keep(store: Store, run: str, told: tuple[str, ...], *events: Event) -> list[
     heard: list[Event] = []
     with Announcer(store, run, Options(on_question=told), heard.append) as announcer:
         for event in events:
-            announcer.tell(event)
+            announcer.announce(event)
     return heard
 
 
@@ -136,7 +136,7 @@ def test_an_address_that_does_not_take_it_changes_nothing_and_is_asked_again_nex
     question = asked(store, claim(store))
     (said,) = keep(store, question.run_id, (f"{address}/{status}",))
     assert (said.kind, len(came)) == ("notification", 1)
-    assert f"Nobody was told of question {question.id}" in said.words and f"answered {status}" in said.words
+    assert f"Nobody was notified of question {question.id}" in said.words and f"answered {status}" in said.words
     assert "secret" not in said.words
     keep(store, question.run_id, (f"{address}/200",))
     assert len(came) == 2
@@ -155,8 +155,8 @@ def test_whoever_cannot_be_told_is_named_without_what_may_be_secret(
     monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], why: str
 ) -> None:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with pytest.raises(notify.NotTold, match=why) as error:
-        notify.tell(words, {"question": "q-1", "run": "run-1", "kind": "outcome"}, seconds=0.3)
+    with pytest.raises(notify.NotSent, match=why) as error:
+        notify.send(words, {"question": "q-1", "run": "run-1", "kind": "outcome"}, seconds=0.3)
     assert "secret" not in str(error.value)
 
 
@@ -176,7 +176,7 @@ def test_a_record_tells_run_step_gesture_and_outcome_and_no_value(
             (),
             Event("dispatching", f"pay with {SECRET}", lease.run, 1, {"gesture": gesture.id}),
             Event("settled", f"happened: pay with {SECRET}", lease.run, 1, values),
-            Event("step", f"post_invoice(card='{SECRET}')", lease.run, 1, {"value": SECRET, "writes": True}),
+            Event("step", f"post_invoice(card='{SECRET}')", lease.run, 1, {"step": "post_invoice", "value": SECRET}),
             Event("raised", f"ValueError: {SECRET}", lease.run, 1),
             Event("trouble", f"Error: {SECRET}", lease.run, 1),
             Event("a kind of tomorrow", SECRET, lease.run, 1, {"card": SECRET}),
@@ -192,6 +192,7 @@ def test_a_record_tells_run_step_gesture_and_outcome_and_no_value(
         "outcome": "happened",
         "question": None,
     }
+    assert facts[2]["step"] == "post_invoice"
     assert [record.levelname for record in caplog.records][-1] == "WARNING"
     assert caplog.records[-1].getMessage() == "worker_died: The worker died (signal 9)."
     assert SECRET not in caplog.text and SECRET not in json.dumps(facts)
@@ -201,14 +202,14 @@ def test_the_command_line_logs_where_and_how_it_is_told(store: Store, here: Path
     lease = claim(store)
     start_log("debug", here / "run.log", as_json=True)
     try:
-        keep(store, lease.run, (), Event("step", "find_shipments()", lease.run, 1))
+        keep(store, lease.run, (), Event("step", "find_shipments()", lease.run, 1, {"step": "find_shipments"}))
         (line,) = map(json.loads, (here / "run.log").read_text().splitlines())
         assert line.pop("time").endswith("+00:00")
         facts = {"run": lease.run, "attempt": 1, "kind": "step", "step": "find_shipments"}
         message = "step: step find_shipments"
         assert line == {"level": "info", "logger": "browser_agent", "message": message, **facts}
         start_log("warning", here / "other.log", as_json=False)
-        keep(store, lease.run, (), Event("step", "find_shipments()", lease.run, 1))
+        keep(store, lease.run, (), Event("step", "find_shipments()", lease.run, 1, {"step": "find_shipments"}))
         keep(store, lease.run, (), Event("worker_died", "The worker died.", lease.run, 1))
         (text,) = (here / "other.log").read_text().splitlines()
         assert text.endswith(f"WARNING [{lease.run}] worker_died: The worker died.")

@@ -31,7 +31,7 @@ class Waiting:
     def sleep(self, seconds: float) -> None:
         self.clock.sleep(seconds)
 
-    def tell(self, kind: str, words: str, **details: Any) -> None:
+    def emit(self, kind: str, words: str, **details: Any) -> None:
         """Nobody watches."""
 
 

@@ -15,15 +15,9 @@ import pytest
 from pydantic import BaseModel, SecretStr
 
 from browser_agent.errors import WrongArguments, WrongTask
-from browser_agent.script.tasks import (
-    dump_arguments,
-    load_arguments,
-    load_task,
-    package_versions,
-    parse_arguments,
-    source_hash,
-    task,
-)
+from browser_agent.script.arguments import dump_arguments, load_arguments, parse_arguments
+from browser_agent.script.loading import load_task, package_versions, source_hash
+from browser_agent.script.tasks import task
 from observers import Site
 
 if TYPE_CHECKING:
@@ -154,7 +148,7 @@ def test_a_secret_is_not_stored_masked_but_refused() -> None:
 
 
 def test_stored_arguments_that_the_task_no_longer_takes_are_all_named() -> None:
-    with pytest.raises(WrongArguments, match=r"old: there is no such argument any more; limit: Input should be"):
+    with pytest.raises(WrongArguments, match=r"old: this argument no longer exists; limit: Input should be"):
         load_arguments(invoice, '{"old": 1, "limit": "many"}')
 
 
@@ -197,7 +191,7 @@ def test_a_file_that_is_being_run_is_not_loaded_a_second_time(write: Write, monk
         ("raises.py", "x = 1\n\nx / 0\n", r"raises\.py, line 3, raised ZeroDivisionError: division by zero\."),
         ("leaves.py", "import sys\nsys.exit(3)\n", r"leaves\.py, line 2, raised SystemExit: 3\."),
         ("needs.py", "import no_such_thing\n", r"needs\.py, line 1, raised ModuleNotFoundError: .*no_such_thing'\."),
-        ("empty.py", "x = 1\n", r"empty\.py has no task: put @task on a function\."),
+        ("empty.py", "x = 1\n", r"empty\.py has no task: decorate a function with @task\."),
         ("json.py", "x = 1\n", r".*json\.py has the name of another module .*; rename the file\."),
     ],
 )
