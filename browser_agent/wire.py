@@ -35,6 +35,7 @@ class WireFact(BaseModel):
     status: int | None = None
     location: str | None = None
     error: str | None = None
+    ended: bool = False  # all of its answer has come; a redirect has nothing but its head
     declared: bool = False  # it is the gesture's declared commit request
     fresh: bool = True  # it left on a fresh connection, which the browser does not send a second time by itself
 
@@ -112,6 +113,30 @@ class WireReport(BaseModel):
         if self.restarts == 0:
             log = ("the network log shows nothing that the browser sent a second time by itself",)
         return (*(fact.in_words for fact in self.released), *log)
+
+    @property
+    def commit(self) -> WireFact | None:
+        """The commit request, if exactly one write was released and it is the declared one, or none is declared."""
+        alone = self.released[0] if len(self.released) == 1 else None
+        return alone if alone is not None and (alone.declared or not self.declared) else None
+
+    @property
+    def commit_answered(self) -> bool:
+        """The commit request was released alone, and all of an answer below 400 has come. A page that says so while it
+        is still on its way, or beside another write, says it too early."""
+        return self.commit is not None and self.commit.ended and (self.commit.status or 999) < 400
+
+    def promises(self, harmless: Sequence[str] = ()) -> tuple[str, ...]:
+        """Each answer below 400 to a write that may have changed something, in words: it speaks against an absence.
+
+        Args:
+            harmless: patterns of writes that change nothing of note.
+        """
+        answered = (fact for fact in self.released if fact.status is not None and fact.status < 400)
+        counted = (
+            fact for fact in answered if fact.declared or not is_among(f"{fact.method} {fact.address}", harmless)
+        )
+        return tuple(f"{fact}, which promises that it was carried out" for fact in counted)
 
     @property
     def answered(self) -> bool:

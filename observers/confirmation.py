@@ -9,7 +9,7 @@ import re
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING
 
-from .evidence import Evidence, Observation
+from .evidence import Evidence, Match, Observation
 from .keyed import Hit, Keyed, holds, refuse_empty, said_of
 from .observer import Observer, Recording
 from .recorded import DIED
@@ -80,7 +80,7 @@ class ConfirmationText(Keyed, Observer):
             if units := self._units(hit, page.text):
                 found.setdefault((hit.text, answered or any(holds(unit, self.key) for unit in units)), hit)
         blob = page.picture() if found else None
-        return [Hit(hit.match(), _evidence(hit, page, blob, view), ours) for (_, ours), hit in found.items()]
+        return [Hit(_match(hit, page), _evidence(hit, page, blob, view), ours) for (_, ours), hit in found.items()]
 
     def _units(self, hit: Found, text: str) -> list[str]:
         """Where the key must stand: in the text itself, or in a line that fits `within`; empty if none does."""
@@ -90,6 +90,10 @@ class ConfirmationText(Keyed, Observer):
 
     def __str__(self) -> str:
         return f"the confirmation “{pattern_words(self.pattern)}”"
+
+
+def _match(hit: Found, page: "Reading") -> Match:
+    return hit.match().model_copy(update={"since": page.born})
 
 
 def _evidence(hit: Found, page: "Reading", blob: str | None, view: "View") -> Evidence:

@@ -52,7 +52,8 @@ class ErrorShown(Observer):
             address=page.address,
             at=at,
         )
-        return self.cannot_tell(f"the page says “{hit.text}”, which decides nothing", evidence=[evidence], at=at)
+        said = self.cannot_tell(f"the page says “{hit.text}”, which decides nothing", evidence=[evidence], at=at)
+        return said.model_copy(update={"refusal": True})
 
     def __str__(self) -> str:
         return f"the error “{pattern_words(self.pattern)}”"

@@ -74,7 +74,8 @@ class Match(Frozen):
     """One thing on a page that fits what the observer looks for.
 
     `identity` is the normalised fingerprint by which a match of the baseline is known again. `ours` says that it
-    carries a mark that only this gesture can have left. `at`: when the thing was made, as the site shows it.
+    carries a mark that only this gesture can have left. `at`: when the thing was made, as the site shows it. `since`:
+    since when it can have stood on the page: when the answer that brought its document began to come.
     """
 
     values: dict[str, str] = Field(default_factory=dict)
@@ -83,6 +84,7 @@ class Match(Frozen):
     note: str = ""
     ours: bool = False
     at: datetime | None = None
+    since: datetime | None = None
 
 
 class Observation(Frozen):

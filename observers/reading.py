@@ -11,6 +11,7 @@ itself has no loop that a page could make endless.
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -63,6 +64,7 @@ class Reading:
         self.fresh = fresh
         self.answer_of_post = answer_of_post
         self.trouble = tuple(trouble)
+        self.born = datetime.fromtimestamp(raws[0]["born"] / 1000, UTC) if raws[0]["born"] else None
         self.settled = settled and not any(raw["busy"] for raw in raws)
         self.scripted = any(raw["scripted"] for raw in raws)
         self.asks_password = any(raw["asks_password"] for raw in raws)

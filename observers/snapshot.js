@@ -120,6 +120,12 @@
     return null;
   };
 
+  // When the answer that brought this document began to come, in ms since 1970; null where the browser doesn't tell.
+  const bornAt = () => {
+    const came = performance.getEntriesByType("navigation")[0];
+    return came?.responseStart ? performance.timeOrigin + came.responseStart : null;
+  };
+
   // Other pages of this very list: links to the same path with another query, named by a number or by nothing at all.
   const pagesOf = () => {
     const here = new URL(location.href);
@@ -140,6 +146,7 @@
     tables: all("table, [role=table], [role=grid], [role=treegrid]").filter(shown).map(tableOf),
     next: nextOf(),
     pages: pagesOf(),
+    born: bornAt(),
     asks_password: all("input[type=password]").some(shown),
     busy: all("[aria-busy=true], [role=progressbar]:not([aria-valuenow]), [class*=spinner], [class*=skeleton]").some(shown),
     scripted: [...document.scripts].some((script) => !script.type || /module|javascript/i.test(script.type)),

@@ -29,13 +29,15 @@ class Circumstances(Frozen):
     spaced_looks_agree: two looks, spaced in time, said the same.
     guarded: the gesture's request was let out once, on a fresh connection, by a gate that lived throughout.
     restarts: restarts of the request in the network log; None = not recorded.
-    timed_out: the gesture's call or its answer ran out of time.
+    unanswered: the commit request was not let out alone, or all of an answer below 400 hasn't come to it.
+    released_at: when the commit request was let out.
+    early: identities of what stood on the page while the commit request was still unanswered: a page that says so then
+        says it too early; None = nobody looked at that time.
     nothing_left: proven at the gate, or by write order, that nothing was sent and nothing can be any more.
     window: for keys that aren't unique: from when to when the gesture can have taken effect; None = not known.
     key_used_otherwise: another gesture or call of ours may have used the same key.
-    commit_answered: the declared request was answered below 400, in words; "" = it wasn't. A page that shows the
-        refusal (`Observation.refusal`) outweighs it.
-    other_writes: writes that were neither declared nor harmless, and were answered below 400, in words.
+    promises: each answer below 400 to the commit request, or to a write that isn't harmless, in words. They speak against
+        an absence, unless a page shows the refusal (`Observation.refusal`).
     """
 
     sender_dead: bool = False
@@ -44,17 +46,18 @@ class Circumstances(Frozen):
     spaced_looks_agree: bool = False
     guarded: bool = False
     restarts: int | None = None
-    timed_out: bool = False
+    unanswered: bool = False
+    released_at: datetime | None = None
+    early: frozenset[str] | None = None
     nothing_left: bool = False
     window: tuple[datetime, datetime] | None = None
     key_used_otherwise: bool = True
-    commit_answered: str = ""
-    other_writes: tuple[str, ...] = ()
+    promises: tuple[str, ...] = ()
 
     @property
     def once_at_most(self) -> bool:
         """The gesture can't have been sent twice by the browser: a confirmation may stand for a count."""
-        return self.guarded and not self.restarts and not self.timed_out
+        return self.guarded and not self.restarts and not self.unanswered
 
 
 class Verdict(Frozen):
@@ -151,7 +154,12 @@ def weigh(
         elif not absence_missing(seen, circumstances, before):
             absent.append(position)
     if findings:
-        return _something_seen(findings, proven_absent=bool(absent) or circumstances.nothing_left, told=circumstances)
+        return _something_seen(
+            findings,
+            proven_absent=bool(absent) or circumstances.nothing_left,
+            asks_a_list=any(observer.counts for observer in proof),
+            told=circumstances,
+        )
     if circumstances.nothing_left:
         return Verdict(outcome=Outcome.not_happened, reasons=("nothing was sent, and nothing can be any more",))
     if absent and (against := against_absence(observations, baselines, circumstances)):
@@ -172,8 +180,7 @@ def against_absence(
     that shows a number nobody saw before, is a fact of this gesture.
     """
     refused = any(seen.refusal for seen in observations)
-    against = [] if refused or not circumstances.commit_answered else [circumstances.commit_answered]
-    against += circumstances.other_writes
+    against = [] if refused else list(circumstances.promises)
     for position, seen in enumerate(observations):
         before = baselines[position] if position < len(baselines) else None
         known = {one.identity for one in (*_there(before), *before.without_effect)} if before else set()
@@ -353,7 +360,23 @@ def _parts(seen: Observation, before: Observation | None) -> list[tuple[Observat
     return list(zip(seen.parts, befores, strict=True))
 
 
-def _something_seen(findings: list[_Finding], *, proven_absent: bool, told: Circumstances) -> Verdict:
+def _may_be_early(finding: _Finding, told: Circumstances, *, asks_a_list: bool) -> bool:
+    """Whether a text may have been shown before the site answered (an optimistic page).
+
+    It is not where its document came after the request was let out, or where a look while the request was unanswered
+    did not see it. Where nobody looked then, a list decides, if the proof has one.
+    """
+    since = (match.since for match in finding.matches)
+    if told.released_at is not None and all(at is not None and at > told.released_at for at in since):
+        return False
+    if told.early is None:
+        return asks_a_list
+    return any(match.identity in told.early for match in finding.matches)
+
+
+def _something_seen(
+    findings: list[_Finding], *, proven_absent: bool, asks_a_list: bool, told: Circumstances
+) -> Verdict:
     present = [finding for finding in findings if not finding.doubt]
     reasons = tuple(finding.words for finding in findings)
     unknown = Verdict(
@@ -372,9 +395,13 @@ def _something_seen(findings: list[_Finding], *, proven_absent: bool, told: Circ
     count = max(finding.count for finding in present)
     if conflict and count == 1:
         return _against(unknown, f"the observers give different values: {conflict}")
-    if not (told.once_at_most or any(finding.seen.counts for finding in present)):
-        words = "an observer that counts must have seen it: the request may have been sent more than once"
-        return unknown.model_copy(update={"missing": (words,)})
+    if not any(finding.seen.counts for finding in present):
+        if not told.once_at_most:
+            words = "an observer that counts must have seen it: the request may have been sent more than once"
+            return unknown.model_copy(update={"missing": (words,)})
+        if too_early := [finding for finding in present if _may_be_early(finding, told, asks_a_list=asks_a_list)]:
+            words = f"{too_early[0].words}, and that may have stood there before the site answered"
+            return unknown.model_copy(update={"missing": (words,)})
     return Verdict(
         outcome=Outcome.happened,
         count=count,

@@ -198,6 +198,10 @@ class Gate:
             await self._reach(Point.ANSWERED, watch.gesture)
 
     def _finished(self, request: Request) -> None:
+        for watch in self._watches.values():
+            for paused in watch.facts:
+                if _are_one(paused, request):
+                    watch.ended(paused)
         for paused in self._leaving.under_way:
             if _are_one(paused, request):
                 self._leaving.over(paused)
@@ -205,7 +209,10 @@ class Gate:
 
     def _failed(self, request: Request) -> None:
         """The page's own words for an end without an answer tell more than the protocol's."""
-        self._finished(request)
+        for paused in self._leaving.under_way:
+            if _are_one(paused, request):
+                self._leaving.over(paused)
+                break
         for watch in self._watches.values():
             for paused, fact in watch.facts.items():
                 if _are_one(paused, request) and fact.released and fact.status is None:

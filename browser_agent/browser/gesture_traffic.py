@@ -76,8 +76,15 @@ class GestureTraffic:
             request,
             status=response.status,
             location=plain_address(location) if location else None,
+            ended=300 <= response.status < 400,
         )
         return True
+
+    def ended(self, request: Paused) -> None:
+        """All of the answer to a released request has come."""
+        fact = self.facts.get(request)
+        if fact is not None and fact.released and fact.status is not None:
+            self.facts[request] = fact.model_copy(update={"ended": True})
 
     def report(self) -> WireReport:
         """All that was seen so far."""

@@ -125,6 +125,7 @@ class Looker:
     def __init__(self, attempt: Attempt, case: Case, *, made: bool = True) -> None:
         self._attempt, self._case, self._made = attempt, case, made
         self._earlier: tuple[datetime, tuple[Observation, ...]] | None = None  # the first of the looks that agree
+        self._early: set[str] | None = None  # what stood on the page while the commit request was unanswered
         self._stored: tuple[str, ...] = ()  # what the last stored look said
 
     def look(self, wire: WireReport, *, fresh: bool = True) -> LookResult:
@@ -135,7 +136,11 @@ class Looker:
             fresh: open fresh pages too; without it, only observers of the page as it stands look.
         """
         made = self._case.gesture if self._made else None
+        unanswered = bool(wire.released) and not wire.commit_answered
         observations = observe(self._attempt, self._case.proof, fresh=fresh, gesture=made)
+        if unanswered and not self._attempt.wire(self._case.gesture).commit_answered:  # it was so all the time
+            shown = (match for seen in observations if not seen.counts for match in (*seen.matches, *seen.candidates))
+            self._early = (self._early or set()) | {match.identity for match in shown}
         verdict = weigh(observations, self._case.baseline, self._case.proof, self._circumstances(observations, wire))
         return LookResult(verdict, observations, self._store(observations, verdict))
 
@@ -158,7 +163,10 @@ class Looker:
             spaced_looks_agree=self._agree(observations, now),
             guarded=wire.guarded,
             restarts=wire.restarts,
-            timed_out=not wire.answered,
+            unanswered=not wire.commit_answered,
+            released_at=wire.commit.at if wire.commit is not None else None,
+            early=frozenset(self._early) if self._early is not None else None,
+            promises=wire.promises(self._case.site.harmless if self._case.site is not None else ()),
             **shared,
         )
 
@@ -228,5 +236,7 @@ def without_secrets(seen: Observation, scrubber: Scrubber) -> Observation:
             "parts": tuple(without_secrets(part, scrubber) for part in seen.parts),
             "evidence": tuple(evidence),
             "reasons": tuple(reasons),
+            "without_effect": tuple(map(kept_of, seen.without_effect)),
+            "account": texts(seen.account),
         }
     )

@@ -116,7 +116,7 @@ def test_a_confirmation_of_a_guarded_gesture_settles_it() -> None:
     [
         Circumstances(guarded=False, restarts=0),
         Circumstances(guarded=True, restarts=1),
-        Circumstances(guarded=True, restarts=0, timed_out=True),
+        Circumstances(guarded=True, restarts=0, unanswered=True),
     ],
     ids=["unguarded", "restarted", "timed out"],
 )

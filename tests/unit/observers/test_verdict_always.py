@@ -52,7 +52,7 @@ circumstances = st.builds(
     spaced_looks_agree=st.booleans(),
     guarded=st.booleans(),
     restarts=st.none() | st.integers(0, 2),
-    timed_out=st.booleans(),
+    unanswered=st.booleans(),
     nothing_left=st.integers(0, 9).map(lambda n: n == 0),
     window=st.sampled_from([None, (AT, AT + timedelta(seconds=9))]),
     key_used_otherwise=st.booleans(),
