@@ -84,7 +84,7 @@ class Store:
         self.keepers = Keepers(self.database, self.host)
         self.journal = Journal(self.database, self.clock, self.times)
         try:
-            self.artifacts = Artifacts(self.database, self.clock, placed(self.database, self.clock, place, evidence))
+            self.artifacts = Artifacts(self.database, self.clock, placed(self.database, place, evidence))
             seal = load_seal()
         except BaseException:
             self.close()

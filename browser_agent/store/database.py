@@ -22,8 +22,10 @@ from browser_agent.store.backend import Home
 from browser_agent.store.records import scrubbed_columns
 from browser_agent.store.sqlite import SqliteHome
 
-SCHEMA = "0006"
+SCHEMA = "0007"
 """The newest migration; a test keeps it equal to the last file in `migrations/versions`."""
+OLDEST_SCHEMA = "0006"
+"""Older ones were made by development versions, and are no longer read."""
 
 BUSY_SECONDS = 30.0
 
@@ -97,6 +99,12 @@ class Database:
             raise StoreUnusable(
                 f"The store {self.home.shown} has schema {found}; this version knows schemas up to {SCHEMA}. "
                 "Nothing was changed. Upgrade browser-agent, or name another store with --store."
+            )
+        if found is not None and found < OLDEST_SCHEMA:
+            raise StoreUnusable(
+                f"The store {self.home.shown} was made by a development version before the first release (schema "
+                f"{found}), and this version can't read it. Nothing was changed. Name a new store with --store, or "
+                "open this one with the version that made it."
             )
         from browser_agent.store.migrations import upgrade  # alembic is slow to import, and seldom needed
 

@@ -54,7 +54,7 @@ class Artifacts:
                     "The picture has no row. Begin anew."
                 )
             if session.get(BlobRow, digest) is None:
-                session.add(BlobRow(digest=digest, media_type=media_type, size=len(content), at=self._clock.now()))
+                session.add(BlobRow(digest=digest, media_type=media_type, at=self._clock.now()))
         return digest
 
     def read(self, digest: str) -> tuple[bytes, str]:

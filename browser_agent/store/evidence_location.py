@@ -14,7 +14,7 @@ from typing import Protocol
 
 from sqlmodel import Session, col, select
 
-from browser_agent.clock import Clock, new_id
+from browser_agent.clock import new_id
 from browser_agent.errors import Misuse
 from browser_agent.store.address import BUCKET, evidence_beside, evidence_located, shown
 from browser_agent.store.database import Database
@@ -58,12 +58,11 @@ def address_of(session: Session) -> str | None:
     return row.address if row else None
 
 
-def placed(database: Database, clock: Clock, where: Path | str, said: Path | str | None) -> Placed:
+def placed(database: Database, where: Path | str, said: Path | str | None) -> Placed:
     """The place of the pictures, written down if it is new.
 
     Args:
         database: the store's.
-        clock: time of the row.
         where: where the store is.
         said: where they are to lie; None = where they lie.
 
@@ -74,7 +73,7 @@ def placed(database: Database, clock: Clock, where: Path | str, said: Path | str
     wanted = None if said is None else evidence_located(said)
     if isinstance(wanted, Path):
         _check_link(where, wanted)
-    row = _agreed(database, clock, where, wanted)
+    row = _agreed(database, where, wanted)
     if isinstance(wanted, Path):
         _link(where, wanted)
     beside = evidence_beside(where)
@@ -85,7 +84,7 @@ def placed(database: Database, clock: Clock, where: Path | str, said: Path | str
     return Placed(Folder(beside if beside.exists() else Path(row.address), row.store), row.address)
 
 
-def _agreed(database: Database, clock: Clock, where: Path | str, wanted: Path | str | None) -> PlaceRow | None:
+def _agreed(database: Database, where: Path | str, wanted: Path | str | None) -> PlaceRow | None:
     """What stands in the store of it; None = beside it. A file's folder is a link beside it, and stands nowhere."""
     with database.read() as session:
         row = session.get(PlaceRow, _ONLY)
@@ -104,8 +103,8 @@ def _agreed(database: Database, clock: Clock, where: Path | str, wanted: Path | 
             if row is not None:
                 session.delete(row)
             return None
-        row = row or PlaceRow(id=_ONLY, store=new_id("store", 12), address="", at=clock.now())
-        row.address, row.at = str(wanted), clock.now()
+        row = row or PlaceRow(id=_ONLY, store=new_id("store", 12), address="")
+        row.address = str(wanted)
         if isinstance(wanted, Path):
             Folder(wanted, row.store).take()
         session.add(row)

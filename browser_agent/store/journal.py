@@ -262,9 +262,7 @@ class Journal:
             row = _gesture(session, gesture)
             if row.state not in _MAY_SEND:
                 raise NotAllowed(f"A request of gesture {gesture} may not leave: the gesture is at {row.state}.")
-            release = ReleaseRow(
-                gesture_id=gesture, attempt=lease.attempt, method=method, address=address, at=self._clock.now()
-            )
+            release = ReleaseRow(gesture_id=gesture, method=method, address=address, at=self._clock.now())
             session.add(release)
             self._tell(session, lease, "released", gesture=gesture, method=method, address=address)
 
@@ -331,7 +329,6 @@ class Journal:
             rows = [
                 ObservationRow(
                     id=new_id("o"),
-                    run_id=lease.run,
                     gesture_id=gesture,
                     attempt=lease.attempt,
                     look=look,

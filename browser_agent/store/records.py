@@ -211,7 +211,6 @@ class ReleaseRow(SQLModel, table=True):
 
     id: int | None = Field(default=None, primary_key=True)
     gesture_id: str = Field(foreign_key="gesture.id", index=True)
-    attempt: int
     method: str
     address: str = _said()  # scheme, host and path only
     at: datetime = _time()
@@ -223,7 +222,6 @@ class ObservationRow(SQLModel, table=True):
     __tablename__ = "observation"
 
     id: str = Field(primary_key=True)
-    run_id: str = Field(foreign_key="run.id", index=True)
     gesture_id: str = Field(foreign_key="gesture.id", index=True)
     attempt: int
     look: int  # looks at one gesture are numbered from 1
@@ -323,7 +321,6 @@ class PlaceRow(SQLModel, table=True):
     id: int = Field(primary_key=True)
     store: str  # the store's own name: of its part of a bucket, or in the mark of a folder
     address: str  # s3://bucket/prefix, or a folder as it was first said
-    at: datetime = _time()
 
 
 class BlobRow(SQLModel, table=True):
@@ -333,5 +330,4 @@ class BlobRow(SQLModel, table=True):
 
     digest: str = Field(primary_key=True)
     media_type: str
-    size: int
     at: datetime = _time()

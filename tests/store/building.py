@@ -16,12 +16,9 @@ from typing import Any
 
 import psycopg
 import pytest
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
 
 from browser_agent.states import GESTURE_ARROWS, GestureState, QuestionKind
-from browser_agent.store import Asked, Called, Intent, Lease, Store, migrations
+from browser_agent.store import Asked, Called, Intent, Lease, Store
 from browser_agent.store.evidence_folder import Folder
 from browser_agent.store.records import GestureRow, QuestionRow, StepRow
 
@@ -140,22 +137,16 @@ def by_raw_sql(store: Store | Path, *statements: str) -> None:
             connection.execute(statement)
 
 
-def migrate(store: Store, to: str) -> None:
-    """Bring the store to another schema, an older one too."""
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
-    with store.database.engine.connect() as connection, connection.begin():
-        old = MigrationContext.configure(connection).get_current_revision() or ""
-        config.attributes["connection"] = connection
-        (command.upgrade if to == "head" or to > old else command.downgrade)(config, to)
-
-
 def without_triggers(store: Store | Path) -> None:
     """Take away what keeps audit lines from being changed, as somebody who owns the database could."""
-    with _raw(store) as connection:
-        found = connection.execute(_NAMES[_is_postgres(store)]["trigger"]).fetchall()
-    on = {name: f" ON {table}" if _is_postgres(store) else "" for name, table in found}
+    on = {name: f" ON {table}" if _is_postgres(store) else "" for name, table in triggers(store).items()}
     by_raw_sql(store, *(f"DROP TRIGGER {name}{table}" for name, table in on.items()))
+
+
+def triggers(store: Store | Path) -> dict[str, str]:
+    """The name of each trigger, and its table."""
+    with _raw(store) as connection:
+        return dict(connection.execute(_NAMES[_is_postgres(store)]["trigger"]).fetchall())
 
 
 def stored_bytes(store: Store) -> bytes:

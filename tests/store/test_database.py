@@ -37,7 +37,6 @@ from tests.store.building import (
     everything,
     folder_of,
     intended,
-    migrate,
     only_sqlite,
     submit,
 )
@@ -67,24 +66,6 @@ def test_the_first_schema_has_no_way_back() -> None:
 
     with pytest.raises(RuntimeError, match="nothing before it"):
         v0001_first.downgrade()
-
-
-def test_the_later_schemas_have_a_way_back_and_forth_and_lose_no_run(store: Store) -> None:
-    run = submit(store)
-    before = everything(store)["run"]
-    for to in ("0001", "head"):
-        migrate(store, to)
-    assert everything(store)["run"] == before and store.leases.run(run).id == run
-
-
-def test_a_store_of_the_schema_before_the_queue_has_no_run_for_workers_and_loses_no_attempt(store: Store) -> None:
-    lease = claim(store)
-    migrate(store, "0004")
-    with Store(store.address) as opened:
-        run, (attempt,) = opened.leases.run(lease.run), opened.leases.attempts(lease.run)
-        assert (run.queued, run.deaths, run.budget, run.not_before) == (False, 0, None, None)
-        assert (attempt.number, attempt.attested, attempt.progress) == (1, None, None)
-        assert opened.queue.offers() == [] and opened.keepers.recent()[1] == []
 
 
 @only_sqlite
