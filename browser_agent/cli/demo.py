@@ -37,7 +37,7 @@ from browser_agent.reporting.html_report import write_report
 from browser_agent.script.tasks import dump_arguments, load_task, parse_arguments
 from browser_agent.settings_sources import load
 from browser_agent.states import Answer, Point, QuestionKind, RunState
-from browser_agent.store import Said, Store
+from browser_agent.store import PersonAnswer, Store
 from browser_agent.store.records import QuestionRow
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ def _keep(scene: Scene, interruption: Interruption, headed: bool) -> Ended:
         if not asked:
             return ended
         for question in asked:
-            scene.store.inbox.answer(question.id, Said(Answer.APPROVE, "demo", "the demo says yes"))
+            scene.store.inbox.answer(question.id, PersonAnswer(Answer.APPROVE, "demo", "the demo says yes"))
             words = (
                 f"{question.words} ({len(json.loads(question.reasons))} calls): the demo says yes, by the name demo."
             )

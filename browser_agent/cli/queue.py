@@ -25,7 +25,7 @@ from browser_agent.ownership.liveness import Liveness, age, held_idly, liveness
 from browser_agent.script.tasks import load_task, parse_arguments
 from browser_agent.states import RunState
 from browser_agent.store.records import AttemptRow
-from browser_agent.store.worker_registry import Keeping
+from browser_agent.store.worker_registry import KeeperStatus
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _FROM_NOW = re.compile(r"\+(\d+)([smhd])")
@@ -184,18 +184,18 @@ def workers(store: StorePath = None, as_json: AsJson = False) -> Exit:
     return Exit.FINISHED
 
 
-def _state(of: Keeping, state: Liveness, now: datetime) -> str:
+def _state(of: KeeperStatus, state: Liveness, now: datetime) -> str:
     """How it is with a worker process, for people: how long nothing was heard of it, where that is why."""
     return f"silent for {age(of.row.beaten, now):.0f} s" if state is Liveness.SILENT else str(state)
 
 
-def _kept(by: Keeping, attempt: AttemptRow, now: datetime) -> str:
+def _kept(by: KeeperStatus, attempt: AttemptRow, now: datetime) -> str:
     mark = f"; {one_line(attempt.progress)} ({age(attempt.progressed, now):.0f} s ago)" if attempt.progress else ""
     pid, beaten = plain_text.loaded(by.row.process)["pid"], age(attempt.beaten, now)
     return f"  {pid} keeps {attempt.run_id}, attempt {attempt.number}: heartbeat {beaten:.0f} s ago{mark}"
 
 
-def _document(of: Keeping, state: Liveness, now: datetime) -> dict[str, Any]:
+def _document(of: KeeperStatus, state: Liveness, now: datetime) -> dict[str, Any]:
     kept = [
         {
             "run": attempt.run_id,

@@ -78,7 +78,7 @@ class OpenAttempt(Attempt):
     ) -> None:
         super().__init__(store, lease, sites, replace(options, keep_looking_seconds=0.0, pause_before_gesture=False))
         self._tell = tell
-        self._page_acting = self._acting = Acting(browser, page, store.artifacts.keep, self.veil)
+        self._page_acting = self._acting = Acting(browser, page, store.artifacts.save, self.veil)
         self.acting.fresh, self.acting.look_seconds = options.appearance.context_options, options.look_seconds
         self._told, self._number = reach, 0
         self._guard = OwnPageGate(page, self._release, lambda point, gesture: reach(point, self._number))

@@ -76,7 +76,7 @@ def _attempt(store: Store, lease: Lease, channel: Channel, options: Options, sec
     except Misuse as misuse:
         store.leases.end(lease, RunState.RAISED, ended_by=str(misuse))
         return
-    store.leases.note(lease, source=source_hash(task), packages=json.dumps(package_versions()))
+    store.leases.record(lease, source=source_hash(task), packages=json.dumps(package_versions()))
     children = set(_children())  # of the task's import
     with sync_playwright() as playwright:
         driver = next((child for child in _children() if child not in children), ProcessId(0, 0.0))

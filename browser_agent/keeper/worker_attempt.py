@@ -72,7 +72,7 @@ class WorkerAttempt(Attempt):
             self._acting = self._attached() or self._attached_anew()
             self._furnish(self._acting)
             self._acting.give_session_storage(self.session)
-            self.store.leases.note(self.lease, page=self._acting.target)
+            self.store.leases.record(self.lease, page=self._acting.target)
             self.goes_on()
         return self._acting
 
@@ -81,7 +81,7 @@ class WorkerAttempt(Attempt):
         held = self.channel.ask("browser")
         self._chromium = Chromium.found(held["stored"])
         seconds = ATTACH_NEW_SECONDS if held["new"] else ATTACH_SECONDS
-        keep, slow_mo = self.store.artifacts.keep, self.options.slow_mo_ms
+        keep, slow_mo = self.store.artifacts.save, self.options.slow_mo_ms
         try:
             return Acting.attached(
                 self._playwright, self._chromium.endpoint, self._old_target(), keep, slow_mo, seconds, self.veil
@@ -118,7 +118,7 @@ class WorkerAttempt(Attempt):
         if acting.lost:
             acting.renew()
             acting.give_session_storage(self.session)
-            self.store.leases.note(self.lease, page=acting.target)
+            self.store.leases.record(self.lease, page=acting.target)
         return acting.page
 
     def session(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from browser_agent.options import Options
 from browser_agent.states import QuestionKind, RunState
-from browser_agent.store import Asked, Lease, Store
+from browser_agent.store import Lease, NewQuestion, Store
 from browser_agent.store.leases import deaths_after
 from browser_agent.store.records import RunRow
 
@@ -50,6 +50,6 @@ def ask_a_person(store: Store, lease: Lease, words: str, find_out: str = "Find o
     run = store.leases.run(lease.run)
     queue = f", or browser-agent resume {run.id} --queue for a worker" if run.queued else ""
     safe = f"{find_out}, then: browser-agent resume {run.id}{queue}. It begins by looking."
-    question = store.inbox.ask(lease, Asked(QuestionKind.ATTEMPTS, words, safe_step=safe))
+    question = store.inbox.ask(lease, NewQuestion(QuestionKind.ATTEMPTS, words, safe_step=safe))
     store.leases.end(lease, RunState.NEEDS_ATTENTION, ended_by=words)
     return question.id

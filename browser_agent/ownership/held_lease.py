@@ -115,7 +115,7 @@ class HeldLease:
 
     async def note(self, **facts: Any) -> None:
         """Write facts into the present attempt's row."""
-        await asyncio.to_thread(self._store.leases.note, self.lease, **facts)
+        await asyncio.to_thread(self._store.leases.record, self.lease, **facts)
 
     async def end_attempt(self, how: str, lease: Lease | None = None) -> None:
         """Write down how an attempt ended: the present one, unless another is named."""

@@ -109,7 +109,7 @@ def unblock(store: Store) -> str:
     Raises:
         StillAlive: it could not be ended.
     """
-    holder = store.database.home.writer()
+    holder = store.database.backend.writer()
     if holder is None or not processes.stopped(holder):
         return ""
     kept = _kept_by(store, holder)

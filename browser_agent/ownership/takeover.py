@@ -81,7 +81,7 @@ def take_over(  # who takes it, and what for
         present=None if of_queue else watcher(),
         of_queue=of_queue,
         only_look=only_look,
-        anew=not of_queue and not engine.name,  # a person goes on with it
+        reset_deaths=not of_queue and not engine.name,  # a person goes on with it
     )
 
 
@@ -93,7 +93,7 @@ def give_to_queue(store: Store, run: str, by: str) -> None:
         NotAllowed: it has ended for good.
     """
     lease = take_over(store, run, last_attempt(store, run))
-    store.leases.give_back(lease, f"given to the queue by {by}")
+    store.leases.requeue(lease, f"given to the queue by {by}")
     store.leases.end_attempt(lease, "it only gave the run to the queue")
     store.deaths.attest(run, [lease.attempt], own_process())
 

@@ -102,7 +102,7 @@ class Watchdog:
         dead = all_dead(attempt)
         if not dead and not self._has_waited((run, number), leave_seconds):
             return
-        if not self._store.deaths.bury(run, number, _HOW):  # somebody has taken the run over: it is his now
+        if not self._store.deaths.record_death(run, number, _HOW):  # somebody has taken the run over: it is his now
             return
         try:
             if not dead:

@@ -76,12 +76,12 @@ class Announcer:
         """Tell of a question, if nobody has yet; what went wrong, in one line."""
         try:
             row = self._store.inbox.question(question)
-            if self._store.inbox.was_told(row):
+            if self._store.inbox.was_notified(row):
                 return None
             more = f"--store {shlex.quote(str(self._store.where))}"
             run = self._store.leases.run(row.run_id)
             notify.tell(self._told, notify.document(row, run, more))
-            self._store.inbox.note_told(question)
+            self._store.inbox.record_notified(question)
         except (notify.NotTold, Misuse) as error:
             return f"Nobody was told of question {question}: {error}."
         return None

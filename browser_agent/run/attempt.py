@@ -21,7 +21,7 @@ from browser_agent.errors import Stopped, WaitingForPerson
 from browser_agent.options import Options
 from browser_agent.script.gestures import Gesture
 from browser_agent.states import Point
-from browser_agent.store import Asked, Lease, Store
+from browser_agent.store import Lease, NewQuestion, Store
 from browser_agent.wire import WireReport
 from observers import NOT_BEGUN, Recorded, Recording, Site
 
@@ -131,7 +131,7 @@ class Attempt(ABC):
     def tell(self, kind: str, words: str, **details: Any) -> None:
         """Say something to the person who watches."""
 
-    def ask(self, asked: Asked) -> NoReturn:
+    def ask(self, asked: NewQuestion) -> NoReturn:
         """Put a question before a person, and let the run wait for the answer: it costs no browser meanwhile.
 
         Raises:

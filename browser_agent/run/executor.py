@@ -50,7 +50,7 @@ from browser_agent.states import (
     RunState,
     StepState,
 )
-from browser_agent.store import Asked, Called
+from browser_agent.store import NewQuestion, NewStep
 from browser_agent.store.records import GestureRow, QuestionRow, StepRow
 from browser_agent.wire import is_among
 
@@ -160,7 +160,7 @@ class Run:
         bookmark = self._replay.bookmark(call.step.identity, call.canonical, key)
         writes = call.step.writes
         row = self._changed(lambda: self._replay.ask(bookmark, call.words, writes=writes), bookmark)
-        called = Called(bookmark, call.step.name, call.words, call.canonical, writes)
+        called = NewStep(bookmark, call.step.name, call.words, call.canonical, writes)
         return row or self._attempt.store.journal.begin_step(self._attempt.lease, called)
 
     def _stored(self, call: StepCall[T], row: StepRow) -> tuple[T, Fact | None]:
@@ -239,7 +239,7 @@ class Run:
             return self._finish(call, row, call.step.proven(values))
         except (ValidationError, KeyError) as error:
             wrong = misfits(error)
-            asked = Asked(
+            asked = NewQuestion(
                 kind=QuestionKind.VALUES,
                 words=f"This happened: {gesture.words}. What is its {', '.join(wrong)}?",
                 reasons=(
@@ -295,7 +295,7 @@ class Run:
             return
         words = f"Preparing this step has written before ({row.marked}): {row.words}. May it be prepared once more?"
         safe = "Look at the site. Answer not-happened if preparing it once more does no harm."
-        self._attempt.ask(Asked(QuestionKind.MARKED_STEP, words, safe_step=safe, step=row.id))
+        self._attempt.ask(NewQuestion(QuestionKind.MARKED_STEP, words, safe_step=safe, step=row.id))
 
     # the rest
 
@@ -338,7 +338,7 @@ class Run:
             return ask()
         except TaskChanged as changed:
             stored = self._replay.awaited
-            asked = Asked(
+            asked = NewQuestion(
                 kind=QuestionKind.TASK_CHANGED,
                 words=f"The task has changed. The journal expects {changed.stored}; the task asks for {changed.asked}.",
                 details={"asked": bookmark, "stored": stored.bookmark if stored else ""},

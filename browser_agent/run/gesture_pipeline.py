@@ -33,7 +33,7 @@ from browser_agent.run.recovery import Recovery, by_person, last_confirmed, wire
 from browser_agent.run.sign_in import check_baseline
 from browser_agent.script.gestures import Gesture
 from browser_agent.states import GestureState, Point, QuestionKind
-from browser_agent.store import Asked, Intent
+from browser_agent.store import Intent, NewQuestion
 from browser_agent.store.records import GestureRow, StepRow
 from observers import Observation, Site, already_there, new_matches
 
@@ -167,7 +167,7 @@ class GesturePipeline:
 
     def _ask(self, row: GestureRow, case: Case, why: str, looked: Looked | None, matches: Sequence[str] = ()) -> None:
         seen = looked.observations if looked else tuple(said for said in case.baseline if said is not None)
-        asked = Asked(
+        asked = NewQuestion(
             kind=QuestionKind.ALREADY_THERE,
             words=f"{why}: {row.words}. Use it, or make another?",
             reasons=(*matches, *(reason for said in seen for reason in said.reasons), *self._on_the_wire()),
@@ -180,7 +180,7 @@ class GesturePipeline:
         )
         values = _values(seen)
         if values:
-            self.attempt.store.journal.note(self.attempt.lease, row.id, values=json.dumps(values))
+            self.attempt.store.journal.record(self.attempt.lease, row.id, values=json.dumps(values))
         self.attempt.ask(asked)
 
     def _on_the_wire(self) -> tuple[str, ...]:
@@ -325,7 +325,7 @@ class GesturePipeline:
             facts["change"] = json.dumps(change) if change else None
         else:
             facts["change"] = json.dumps({"no_picture": taken.reason})
-        self.attempt.store.journal.note(self.attempt.lease, row.id, **facts)
+        self.attempt.store.journal.record(self.attempt.lease, row.id, **facts)
 
     def _change(self, before: str | None, after: Picture | NoPicture) -> dict[str, Any]:
         """What changed in the picture; empty if that can't be said."""

@@ -22,7 +22,7 @@ from browser_agent.run.attempt import Attempt
 from browser_agent.run.look import BASELINE, SPACING_SECONDS, Case, Looked, Looker
 from browser_agent.run.sign_in import by_routine, ended_words, login_met_by
 from browser_agent.states import GestureState, QuestionKind, QuestionState
-from browser_agent.store import Asked
+from browser_agent.store import NewQuestion
 from browser_agent.store.records import GestureRow, QuestionRow
 from browser_agent.wire import WireFact, WireReport
 from observers import Observer, Site, UnknownKind
@@ -211,14 +211,14 @@ class Recovery:
         self._attempt.tell("question", question.words, question=question.id, reasons=list(self._reasons))
         return self._keep_looking(question)
 
-    def _question(self) -> Asked:
+    def _question(self) -> NewQuestion:
         late = self._case.late_commit if self._case else None
         reasons = self._reasons or (self._because,)
         if late is None and self._case is not None and self._case.site is not None:
             reasons += (_LATE_COMMIT_HELP.format(site=self._case.site.name),)
         reasons += tuple(ended_words(self._attempt, site) for site in self._signed_out(self._looked))
         reasons += wire_words(self._attempt, self._row)
-        return Asked(
+        return NewQuestion(
             kind=QuestionKind.OUTCOME,
             words=f"Did this happen: {self._row.words}?",
             reasons=reasons,
@@ -267,7 +267,7 @@ class Recovery:
             return
         self._see_dead()
         if self._case.safe_from is not None:
-            self._attempt.store.inbox.safe_from(self._attempt.lease, question.id, self._case.safe_from)
+            self._attempt.store.inbox.set_earliest_safe(self._attempt.lease, question.id, self._case.safe_from)
 
     def _looked_until(self, begun: datetime) -> datetime:
         """As long as is wanted; where an absence could be proven soon and that was not waited for, until then."""
@@ -294,7 +294,7 @@ class Recovery:
         dead_at = self._attempt.end_browser()
         if not self._attempt.senders_seen:  # another machine's browser may live on
             return
-        self._attempt.store.journal.note(self._attempt.lease, self._row.id, sender_dead_at=dead_at)
+        self._attempt.store.journal.record(self._attempt.lease, self._row.id, sender_dead_at=dead_at)
         if self._case is not None:
             self._case.dead_at = dead_at
 
@@ -302,11 +302,11 @@ class Recovery:
         """A picture of the page as it stands after the interruption, before anything else is done to it."""
         taken = self._attempt.acting.picture()
         found = {"after": taken.kept} if isinstance(taken, Picture) else {"change": _no_picture(taken.reason)}
-        self._attempt.store.journal.note(self._attempt.lease, self._row.id, **found)
+        self._attempt.store.journal.record(self._attempt.lease, self._row.id, **found)
 
     def _note_wire(self, wire: WireReport) -> None:
         if wire.facts or wire.restarts:
-            self._attempt.store.journal.note(self._attempt.lease, self._row.id, wire=wire.model_dump_json())
+            self._attempt.store.journal.record(self._attempt.lease, self._row.id, wire=wire.model_dump_json())
 
     def _move(self, state: GestureState, **facts: Any) -> GestureRow:
         columns = {name: json.dumps(fact) if isinstance(fact, list | dict) else fact for name, fact in facts.items()}

@@ -43,7 +43,7 @@ class RunSession:
 
     def first(self, lease: Lease) -> dict[str, Any]:
         """What the run's first browser is given."""
-        if not self._store.checkpoints.sealed and self._store.checkpoints.note_unsealed(lease):
+        if not self._store.checkpoints.sealed and self._store.checkpoints.record_unsealed(lease):
             self._say("session", _NO_KEY)
         states = [*self._logins(), *self._left()]
         return merged(state for _, state in sorted(states, key=lambda one: one[0]))
@@ -54,7 +54,7 @@ class RunSession:
             try:
                 told = page is not None and page["of"] is not None
                 stood = {PAGE: (page["state"], {"of": page["of"], **page["shown"]})} if page and told else {}
-                self._store.checkpoints.keep(lease, **{SESSION: (session, {})}, **stood)
+                self._store.checkpoints.save(lease, **{SESSION: (session, {})}, **stood)
             except StoreUnusable as unusable:
                 self._say("session", f"No checkpoint: {unusable}")
 
@@ -73,7 +73,7 @@ class RunSession:
     def _left(self) -> Iterable[tuple[datetime, State]]:
         checkpoints = self._store.checkpoints
         try:
-            state, at = checkpoints.last(self._run, SESSION), checkpoints.kept_at(self._run, SESSION)
+            state, at = checkpoints.last(self._run, SESSION), checkpoints.saved_at(self._run, SESSION)
         except SealBroken as broken:
             self._say("session", f"The session of the last attempt is lost: {broken}")
             return

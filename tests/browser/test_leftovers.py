@@ -39,7 +39,7 @@ def test_a_browser_is_inherited_from_a_dead_keeper_and_ended_if_the_keeper_lives
         first = store.leases.claim(run, keeper=own_process() if keeper_lives else DEAD, keeper_dead=False)
         chromium = Chromium.start(store.profiles / f"{run}-0001")
         try:
-            store.leases.note(first, browser=chromium.stored)
+            store.leases.record(first, browser=chromium.stored)
             (previous,) = store.leases.attempts(run)
             lease = store.leases.claim(run, keeper=own_process(), keeper_dead=True)
             assert inherit(store, lease, previous) == (None if keeper_lives else chromium.stored)

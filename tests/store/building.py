@@ -18,7 +18,7 @@ import psycopg
 import pytest
 
 from browser_agent.states import GESTURE_ARROWS, GestureState, QuestionKind
-from browser_agent.store import Asked, Called, Intent, Lease, Store
+from browser_agent.store import Intent, Lease, NewQuestion, NewStep, Store
 from browser_agent.store.evidence_folder import Folder
 from browser_agent.store.records import GestureRow, QuestionRow, StepRow
 
@@ -66,9 +66,11 @@ def claim(store: Store, run: str | None = None) -> Lease:
     return store.leases.claim(run or submit(store), keeper='{"pid": 1, "started": 1.0}', keeper_dead=True)
 
 
-def called(words: str = "post_invoice(S-101)", *, writes: bool = True) -> Called:
+def called(words: str = "post_invoice(S-101)", *, writes: bool = True) -> NewStep:
     """A step call whose bookmark is its words."""
-    return Called(bookmark=words, name=words.partition("(")[0], words=words, arguments='{"id": "S-101"}', writes=writes)
+    return NewStep(
+        bookmark=words, name=words.partition("(")[0], words=words, arguments='{"id": "S-101"}', writes=writes
+    )
 
 
 def intent(words: str = "post an invoice of 120.00 to Nordwind", **more: Any) -> Intent:
@@ -119,7 +121,7 @@ def asked(store: Store, lease: Lease, kind: QuestionKind = QuestionKind.OUTCOME,
         more |= {"gesture": gesture.id, "step": gesture.step_id}
     if kind is QuestionKind.APPROVAL:
         more["details"] = {"calls": [], "valid_seconds": 3600.0} | more.get("details", {})
-    return store.inbox.ask(lease, Asked(kind, more.pop("words", "Was invoice S-101 posted?"), **more))
+    return store.inbox.ask(lease, NewQuestion(kind, more.pop("words", "Was invoice S-101 posted?"), **more))
 
 
 def everything(store: Store | Path) -> Mapping[str, list[tuple[Any, ...]]]:
@@ -175,7 +177,7 @@ def seconds_now(store: Store) -> str:
 
 def folder_of(store: Store) -> Path:
     """The folder of the store's pictures."""
-    place = store.artifacts.place
+    place = store.artifacts.location
     assert isinstance(place, Folder)
     return place.path
 

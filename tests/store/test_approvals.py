@@ -9,7 +9,7 @@ import pytest
 
 from browser_agent.errors import Misuse, NotAllowed, NotApproved
 from browser_agent.states import Answer, GestureState, QuestionKind
-from browser_agent.store import Called, Consent, Lease, Said, Store
+from browser_agent.store import Consent, Lease, NewStep, PersonAnswer, Store
 from browser_agent.store.records import ApprovalRow
 from tests.store.building import asked, by_raw_sql, claim, everything, intent, submit, take
 
@@ -20,11 +20,11 @@ CALLS = [
 ]
 
 
-def said(answer: Answer = Answer.APPROVE, **consent: Any) -> Said:
-    return Said(answer, by="Ann", reason="checked", consent=Consent(**consent))
+def said(answer: Answer = Answer.APPROVE, **consent: Any) -> PersonAnswer:
+    return PersonAnswer(answer, by="Ann", reason="checked", consent=Consent(**consent))
 
 
-def answered(store: Store, lease: Lease, word: Said, calls: list[dict[str, str]] = CALLS) -> list[ApprovalRow]:
+def answered(store: Store, lease: Lease, word: PersonAnswer, calls: list[dict[str, str]] = CALLS) -> list[ApprovalRow]:
     """Ask for these calls, and answer; what was said to each."""
     question = asked(store, lease, QuestionKind.APPROVAL, details={"calls": calls, "valid_seconds": 3600.0})
     store.inbox.answer(question.id, word)
@@ -36,7 +36,7 @@ def gesture(
 ) -> str:
     """A gesture of that call, written down."""
     step = store.journal.begin_step(
-        lease, Called(f"{name} {arguments}", name, f"{name}({arguments})", arguments, writes=True)
+        lease, NewStep(f"{name} {arguments}", name, f"{name}({arguments})", arguments, writes=True)
     )
     return store.journal.intend(lease, step, number, intent("send it")).id
 

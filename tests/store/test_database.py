@@ -193,7 +193,7 @@ def test_a_folder_in_the_place_of_the_store_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("")
-    with pytest.raises(StoreUnusable, match=r"folder .*data cannot be made"):
+    with pytest.raises(StoreUnusable, match=r"folder .*data cannot be created"):
         Store(tmp_path / "data" / "runs.db")
 
 
@@ -291,7 +291,7 @@ def test_a_picture_that_is_too_large_for_the_disk_has_neither_row_nor_file(store
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, most))
     try:
         with pytest.raises(StoreUnusable, match="A picture could not be stored"):
-            store.artifacts.keep(b"a picture" * 1000, "image/webp")
+            store.artifacts.save(b"a picture" * 1000, "image/webp")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
     assert everything(store)["blob"] == []
@@ -302,7 +302,7 @@ def test_a_picture_that_cannot_be_written_has_no_row(store: Store) -> None:
     folder_of(store).parent.mkdir(parents=True, exist_ok=True)
     folder_of(store).write_text("a file where the folder should be")
     with pytest.raises(StoreUnusable, match="A picture could not be stored"):
-        store.artifacts.keep(b"a picture", "image/webp")
+        store.artifacts.save(b"a picture", "image/webp")
     assert everything(store)["blob"] == []
 
 
@@ -326,7 +326,7 @@ with Store(sys.argv[1]) as store:
     lease = claim(store)
     for number in range(10_000):
         gesture = brought(store, lease, GestureState.HAPPENED, f"post_invoice({number})")
-        store.artifacts.keep(f"picture {number} of {lease.run}".encode(), "image/webp")
+        store.artifacts.save(f"picture {number} of {lease.run}".encode(), "image/webp")
         store.journal.end_step(lease, gesture.step_id, StepState.FINISHED, str(number))
         print(number, flush=True)
 """

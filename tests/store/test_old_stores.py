@@ -20,7 +20,7 @@ from sqlmodel import SQLModel
 from browser_agent.errors import StoreUnusable
 from browser_agent.reporting.html_report import write_report
 from browser_agent.states import Answer, GestureState, RunState
-from browser_agent.store import Said, Store, database
+from browser_agent.store import PersonAnswer, Store, database
 from tests.fix_postgres import Server
 from tests.store.building import (
     HandClock,
@@ -86,12 +86,12 @@ def test_it_has_the_tables_and_triggers_of_a_new_store(old: Path | str, store: S
 def test_its_runs_are_carried_on(old: Path | str, clock: HandClock, home: str) -> None:
     with Store(old, clock) as store:
         (question,) = store.inbox.questions(open_only=True)
-        store.inbox.answer(question.id, Said(Answer.HAPPENED, "ann", "it is in the list"))
+        store.inbox.answer(question.id, PersonAnswer(Answer.HAPPENED, "ann", "it is in the list"))
         gesture = store.journal.gesture(question.gesture_id or "")
         assert gesture.state is GestureState.HAPPENED
         lease = claim(store, question.run_id)
         store.journal.observe(lease, gesture.id, ['{"observer": "Record", "sight": "found"}'])
-        store.artifacts.keep(PICTURE, "image/webp")
+        store.artifacts.save(PICTURE, "image/webp")
         assert store.artifacts.missing() == [] and folder_of(store).exists()
         brought(store, claim(store, submit(store)), GestureState.DISPATCHING)
         assert not store.verify().broken

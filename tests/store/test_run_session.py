@@ -60,19 +60,19 @@ def test_the_younger_of_login_and_checkpoint_wins(
     for what in order:
         store.clock.sleep(60)
         if what == "login":
-            store.logins.keep("books", "acme", state("login"))
+            store.logins.save("books", "acme", state("login"))
         else:
             session.keep(lease, state("run"), PAGE)
-    store.logins.keep("books", "other", state("another account"))
-    store.logins.keep("mail", "acme", state("another site"))
+    store.logins.save("books", "other", state("another account"))
+    store.logins.save("mail", "acme", state("another site"))
     assert cookie(session.first(lease)) == [order[-1]]
     assert [words.partition(" of 2026")[0] for words in said] == ["The login of books (acme)"]
 
 
 def test_what_does_not_open_is_lost_and_said(store: Store, lease: Lease, session: RunSession, said: list[str]) -> None:
     other = Seal(b"x" * 32)
-    Logins(store.database, store.clock, other).keep("books", "acme", state("login"))
-    Checkpoints(store.database, store.clock, other).keep(lease, session=(state("run"), {}))
+    Logins(store.database, store.clock, other).save("books", "acme", state("login"))
+    Checkpoints(store.database, store.clock, other).save(lease, session=(state("run"), {}))
     assert session.first(lease) == {}
     assert [words.partition(":")[0] for words in said] == [
         "The login of books (acme) is lost",

@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from browser_agent.keeper.temporal.messages import Open, Stand
 from browser_agent.states import QuestionKind, RunState
 from browser_agent.store import Store
-from browser_agent.store.inbox import ALLOWED
+from browser_agent.store.answers import ALLOWED
 from browser_agent.store.records import QuestionRow
 
 _KIND = re.compile(r"(\w+): ")

@@ -23,7 +23,7 @@ from browser_agent.keeper.temporal.workflow import KeptRun
 from browser_agent.ownership.engine import Engine, NoEngine
 from browser_agent.ownership.takeover import last_attempt, take_over
 from browser_agent.states import Answer, QuestionKind, QuestionState, RunState
-from browser_agent.store import Asked, Consent, Said, Store
+from browser_agent.store import Consent, NewQuestion, PersonAnswer, Store
 
 P = ParamSpec("P")
 
@@ -92,7 +92,7 @@ class Desk:
             except (InOtherHands, Superseded):  # somebody goes on with it, which is better
                 return stand(self._store, run)
             safe = f"Find out why, then: browser-agent temporal resume {run}. It begins by looking."
-            self._store.inbox.ask(lease, Asked(QuestionKind.ATTEMPTS, words, safe_step=safe))
+            self._store.inbox.ask(lease, NewQuestion(QuestionKind.ATTEMPTS, words, safe_step=safe))
             self._store.leases.end(lease, RunState.NEEDS_ATTENTION, ended_by=words)
             self._store.leases.end_attempt(lease, "it asked a person")
         return stand(self._store, run)
@@ -105,7 +105,7 @@ class _Named(NoEngine):
         self.name, self.order = name, order
 
 
-def _said(reply: Reply) -> Said:
+def _said(reply: Reply) -> PersonAnswer:
     hours = timedelta(hours=reply.hours) if reply.hours is not None else None
     consent = Consent(tuple(reply.only), reply.until_done, hours)
-    return Said(Answer(reply.answer), reply.by, reply.reason, reply.values, reply.override, consent)
+    return PersonAnswer(Answer(reply.answer), reply.by, reply.reason, reply.values, reply.override, consent)

@@ -18,7 +18,7 @@ from browser_agent.reporting.words import (
     state_in_words,
 )
 from browser_agent.states import Answer, GestureState, QuestionKind
-from browser_agent.store.inbox import ALLOWED
+from browser_agent.store.answers import ALLOWED
 from browser_agent.store.records import AttemptRow, GestureRow, ObservationRow, QuestionRow
 
 NOON = datetime(2026, 11, 30, 12, 1, 3, tzinfo=UTC)
