@@ -30,8 +30,8 @@ from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse, installing
 from browser_agent.keeper.keeper import keep
+from browser_agent.keeper.preflight import check_attended
 from browser_agent.options import Ended, Event, KillAt, Options
-from browser_agent.ownership.terminal import check_attended
 from browser_agent.processes import ProcessId, own_user
 from browser_agent.reporting.html_report import write_report
 from browser_agent.script.tasks import dump_arguments, load_task, parse_arguments

@@ -108,6 +108,10 @@ class Attempt(ABC):
     def broken(self) -> bool:
         """Whether the driver, the browser or the acting page has died: what raised is then not the task's doing."""
 
+    def what_broke(self, error: BaseException) -> str:  # an attempt may need it to know how long to look
+        """What has died so that this was raised, in words; "" if nothing has."""
+        return "the page was lost" if self.broken() else ""
+
     @abstractmethod
     def end_browser(self) -> datetime:
         """See to it that the gesture's page can send nothing more, and say since when: its browser is ended and seen
@@ -158,7 +162,7 @@ class Attempt(ABC):
     # a step's time limit
 
     @contextmanager
-    def at_step(self, words: str) -> Iterator[None]:
+    def at_step(self, name: str, words: str) -> Iterator[None]:
         """A step is worked at, given in words; whoever keeps the run counts its time limit."""
         yield
 

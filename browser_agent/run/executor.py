@@ -171,7 +171,7 @@ class Run:
         return _NOTHING, fact(json.loads(row.raised or "{}"))
 
     def _run(self, call: StepCall[T], row: StepRow) -> tuple[T, Fact | None]:
-        with self._attempt.at_step(call.words):
+        with self._attempt.at_step(call.step.name, call.words):
             return self._settled(call, row)
 
     def _settled(self, call: StepCall[T], row: StepRow) -> tuple[T, Fact | None]:

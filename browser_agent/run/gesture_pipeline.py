@@ -86,8 +86,9 @@ class GesturePipeline:
         try:
             settled = self._made(gesture, Case(row.id, row.words, gesture.proof, baseline, self.site), row)
         except Exception as error:  # never the script's to catch: the gesture may be in doubt
-            said = (str(error).splitlines() or [""])[0]
-            raise MachineTrouble(f"Making {row.words} was cut off by {type(error).__name__}: {said}") from error
+            said = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+            broken = self.attempt.what_broke(error)
+            raise MachineTrouble(f"Making {row.words} was cut off: {broken or said}") from error
         self.attempt.await_downloads()
         self.attempt.reach(Point.SETTLED, self.ordinal)
         return settled

@@ -196,7 +196,7 @@ def test_a_drain_is_no_death_and_a_person_forgets_them_all(store: Store) -> None
 def glance(store: Store, attempts: int = 5) -> list[str]:
     """One look of the watcher; the kinds of events that it told."""
     told: list[str] = []
-    Watchdog(store, Options(attempts=attempts), lambda event: told.append(event.kind)).glance(leave_seconds=0.0)
+    Watchdog(store, Options(attempts=attempts), lambda event: told.append(event.kind)).check(takeover_seconds=0.0)
     return told
 
 
@@ -246,7 +246,7 @@ def test_a_run_that_is_not_for_workers_and_whose_keeper_died_asks_for_a_person(s
     run = queued(store, queued=False)
     store.leases.claim(run, keeper=DEAD, keeper_dead=True)
     assert glance(store) == ["attested", "question"]
-    assert "and nobody goes on with it" in (store.leases.run(run).ended_by or "")
+    assert "and no process resumes it" in (store.leases.run(run).ended_by or "")
     assert store.leases.claim(run, keeper=DEAD, keeper_dead=False).attempt == 2
 
 

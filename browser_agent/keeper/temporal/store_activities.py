@@ -1,7 +1,6 @@
-"""The desk of the workflow worker: what a workflow must know of the store, or write into it. It has no browser.
+"""The activities of the workflow worker: what a workflow reads from the store, or writes to it.
 
-Every act may be repeated by the engine and then changes nothing more. What may never happen: an answer is taken that
-the inbox refuses; a person's question gets lost.
+Temporal may repeat each of them; a repetition changes nothing more.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class StoreActivities:
 
     Args:
         client: connected to Temporal.
-        store: where the runs are written.
+        store: where the runs are stored.
     """
 
     def __init__(self, client: Client, store: Store) -> None:
@@ -54,17 +53,17 @@ class StoreActivities:
 
     @activity.defn(name=STATUS)
     async def status(self, run: str) -> RunStatus:
-        """Where the run stands."""
+        """The status of a run."""
         return await asyncio.to_thread(self._checked, run_status, self._store, run)
 
     @activity.defn(name=ANSWER)
     async def answer(self, reply: Reply) -> RunStatus:
-        """Write a person's answer down, once."""
+        """Store a person's answer, once."""
         return await asyncio.to_thread(self._checked, self._answer, reply)
 
     @activity.defn(name=GIVE_UP)
     async def give_up(self, run: str, words: str) -> RunStatus:
-        """Ask a person, since the engine does not go on by itself."""
+        """Ask a person, because the workflow starts no further attempt by itself."""
         info = activity.info()
         engine = _Named(
             f"temporal/{info.workflow_namespace}/{info.workflow_id}", info.current_attempt_scheduled_time.timestamp()
@@ -80,8 +79,8 @@ class StoreActivities:
     def _answer(self, reply: Reply) -> RunStatus:
         said = _said(reply)
         row = self._store.inbox.question(reply.question)
-        mine = (row.answer, row.by, row.reason) == (said.answer, said.by, said.reason)
-        if not (row.state is QuestionState.ANSWERED and mine):  # else it was taken already, and is asked for again
+        same = (row.answer, row.by, row.reason) == (said.answer, said.by, said.reason)
+        if not (row.state is QuestionState.ANSWERED and same):  # else this is a repetition
             self._store.inbox.answer(reply.question, said)
         return run_status(self._store, row.run_id)
 
@@ -89,7 +88,7 @@ class StoreActivities:
         if self._store.leases.run(run).state in _GIVEN_UP_FROM:
             try:
                 lease = take_over(self._store, run, last_attempt(self._store, run), engine=engine)
-            except (InOtherHands, Superseded):  # somebody goes on with it, which is better
+            except (InOtherHands, Superseded):  # another keeper has resumed it, which is better
                 return run_status(self._store, run)
             safe = f"Find out why, then: browser-agent temporal resume {run}. It begins by looking."
             self._store.inbox.ask(lease, Asked(QuestionKind.ATTEMPTS, words, safe_step=safe))
@@ -99,10 +98,10 @@ class StoreActivities:
 
 
 class _Named(NoEngine):
-    """The engine in whose name the desk asks."""
+    """The engine in whose name a person is asked."""
 
-    def __init__(self, name: str, order: float) -> None:
-        self.name, self.order = name, order
+    def __init__(self, name: str, sequence: float) -> None:
+        self.name, self.sequence = name, sequence
 
 
 def _said(reply: Reply) -> Said:
