@@ -23,7 +23,7 @@ from browser_agent.script.gestures import Gesture
 from browser_agent.states import Point
 from browser_agent.store import Asked, Lease, Store
 from browser_agent.wire import WireReport
-from observers import NOT_BEGUN, Recorded, Recording, Site
+from observers import NOT_BEGUN, Recording, RecordingKind, Site
 
 
 class Attempt(ABC):
@@ -80,12 +80,12 @@ class Attempt(ABC):
 
     def recorder_for(self, gesture: str, made: Gesture[Any]) -> Recorder:
         """A recorder of what the gesture's proof asks for."""
-        kinds = frozenset[Recording]().union(*(observer.records for observer in made.proof))
+        kinds = frozenset[RecordingKind]().union(*(observer.records for observer in made.proof))
         page, acting = made.target.page, self.acting
         self.recorder = Recorder(gesture, page, kinds, made.sends, self.clock.now, acting.shoot)
         return self.recorder
 
-    def recorded(self, gesture: str | None) -> Recorded | None:
+    def recorded(self, gesture: str | None) -> Recording | None:
         """What was recorded of a gesture: nothing yet of one that isn't made (None), nothing any more after the death
         of the worker that made it."""
         if gesture is None:
