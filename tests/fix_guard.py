@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Reque
 from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.guarded_browser import GuardedBrowser
 from browser_agent.states import Point
-from browser_agent.testing.proxy.loop_thread import Loop
+from browser_agent.testing.proxy.loop_thread import LoopThread
 from browser_agent.wire import NOTHING_SEEN, WireFact, WireReport
 from fixtures.till.certificate import Certificate
 from fixtures.till.till import Ending, Order, Till
@@ -45,7 +45,7 @@ class Guard:
         self.points: list[Point] = []
         self._gesture = ""
         self._settled = False
-        self._loop = Loop("keeper of the guard")
+        self._loop = LoopThread("keeper of the guard")
         self._playwright, self._held = self._loop.run(self._attach(chromium))
 
     async def _attach(self, chromium: Chromium) -> tuple[AsyncPlaywright, GuardedBrowser]:

@@ -14,7 +14,7 @@ from datetime import date
 from browser_agent.testing.proxy import fault_kinds
 from browser_agent.testing.proxy.fault_kinds import NAMES
 from browser_agent.testing.proxy.fault_proxy import FaultProxy
-from browser_agent.testing.proxy.traffic_log import COMMIT
+from browser_agent.testing.proxy.traffic_log import DEFAULT_PATTERN
 from browser_agent.testing.sites.bank import Bank
 from browser_agent.testing.sites.books import DAY, Books
 from browser_agent.testing.sites.mail import Mail
@@ -95,7 +95,7 @@ def _proxy_arguments(proxy: argparse.ArgumentParser) -> None:
     proxy.add_argument("--fault", choices=NAMES, metavar="FAULT", help="what befalls a request; see below")
     proxy.add_argument(
         "--match",
-        default=COMMIT,
+        default=DEFAULT_PATTERN,
         metavar="'METHOD /path'",
         help="which; * is any text in a segment, ** any text (%(default)s)",
     )
@@ -120,7 +120,7 @@ def start_site(asked: argparse.Namespace) -> FixtureSite:
 
 
 def start_proxy(asked: argparse.Namespace) -> FaultProxy:
-    proxy = FaultProxy(asked.to, asked.port, ca_file=asked.ca_file, say=_say)
+    proxy = FaultProxy(asked.to, asked.port, ca_file=asked.ca_file, warn=_warn)
     if asked.fault:
         given = {name: getattr(asked, name) for name in ("seconds", "code")}
         options = {name: value for name, value in given.items() if value is not None}
@@ -128,8 +128,8 @@ def start_proxy(asked: argparse.Namespace) -> FaultProxy:
     return proxy
 
 
-def _say(words: str) -> None:
-    print(f"proxy: {words}", file=sys.stderr, flush=True)
+def _warn(text: str) -> None:
+    print(f"proxy: {text}", file=sys.stderr, flush=True)
 
 
 def main() -> None:

@@ -170,7 +170,7 @@ def test_without_the_guard_the_no_to_a_second_copy_is_never_a_rejection(desk: De
     second = desk.road.fault("status", code=status)
     with pytest.raises(OutcomeUnknown), desk.open() as run:
         run.make(desk.post(counted=False))
-    assert second.bitten == 1, "the browser does not send a second copy any more"
+    assert second.triggered == 1, "the browser does not send a second copy any more"
     assert (len(desk.books.invoices), str(desk.gestures()[0].state)) == (1, "asked")
 
 
@@ -180,7 +180,7 @@ def test_without_the_guard_the_no_to_a_second_copy_is_settled_by_counting(desk: 
     second = desk.road.fault("status", code=403)
     with desk.open() as run:
         assert run.make(desk.post()) == Posted("INV-1")
-    assert (second.bitten, len(desk.books.invoices)) == (1, 1)
+    assert (second.triggered, len(desk.books.invoices)) == (1, 1)
 
 
 @unguarded

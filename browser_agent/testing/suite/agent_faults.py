@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from browser_agent.errors import Misuse
 from browser_agent.states import Victim
-from browser_agent.testing.faults import Faults, Laid
+from browser_agent.testing.faults import Faults, InstalledFault
 from browser_agent.testing.suite.trial import Trial
 from observers import Site
 
@@ -22,11 +22,11 @@ class AgentFaults(Faults):
     def __init__(self, trial: Trial) -> None:
         self._kills, self._has_roads = trial.kills, bool(trial.sites)
         if self._has_roads:
-            super().__init__(trial.sites, say=lambda words: print(f"agent_faults: {words}"))
+            super().__init__(trial.sites, warn=lambda words: print(f"agent_faults: {words}"))
 
     @property
-    def unmet(self) -> list[Laid]:
-        return super().unmet if self._has_roads else []
+    def untriggered(self) -> list[InstalledFault]:
+        return super().untriggered if self._has_roads else []
 
     def close(self) -> None:
         if self._has_roads:

@@ -58,7 +58,7 @@ def check_met(trial: Trial) -> None:
         pytest.fail(f"There was no gesture {kill.gesture} to strike at, so this test has shown nothing.{where}", False)
     if kill is not None and trial.crossing:
         pytest.skip(f"never reached: {in_words(kill.point, kill.gesture)}; {_WHY}")
-    unmet = [str(one) for one in trial.faults.unmet] if trial.faults is not None else []
+    unmet = [str(one) for one in trial.faults.untriggered] if trial.faults is not None else []
     if kill is not None:
         unmet.append(f"{trial.kills.unmet} ({_WHY})")
     if unmet:
