@@ -25,7 +25,7 @@ from browser_agent.states import Point
 from browser_agent.testing.proxy.loop_thread import LoopThread
 from browser_agent.wire import NOTHING_SEEN, WireFact, WireReport
 from fixtures.till.certificate import Certificate
-from fixtures.till.till import Ending, Order, Till
+from fixtures.till.till import Ending, Till, TillOrder
 
 GESTURES = count(1)
 DEADLINE_SECONDS = 20.0
@@ -134,8 +134,8 @@ class Clicked:
     `text` = what the page says at last; `report` = what the gate saw.
     """
 
-    orders: list[Order]
-    arrived: list[Order]
+    orders: list[TillOrder]
+    arrived: list[TillOrder]
     ended: str | None
     text: str
     report: WireReport
