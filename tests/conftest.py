@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
     "pytester",
+    "tests.support.process_marks",
     "tests.support.processor_time",
     *(f"tests.{path.stem}" for path in sorted(Path(__file__).parent.glob("fix_*.py"))),
 ]

@@ -46,6 +46,7 @@ def test_this_machine_was_tried() -> None:
     assert doctor.check_platform() == Check("system", sys.platform) or sys.platform == "darwin"
 
 
+@pytest.mark.process
 def test_windows_is_told_in_one_sentence_before_anything_is_read_in() -> None:
     program = (
         "import sys; sys.platform = 'win32'; sys.modules['termios'] = None\n"

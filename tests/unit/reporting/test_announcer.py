@@ -85,6 +85,7 @@ def told_of(here: Path) -> list[dict[str, Any]]:
 # who is told
 
 
+@pytest.mark.process
 def test_a_command_learns_of_a_question_once_however_often_the_run_is_kept(
     store: Store, here: Path, command: tuple[str, ...]
 ) -> None:
@@ -101,6 +102,7 @@ def test_a_command_learns_of_a_question_once_however_often_the_run_is_kept(
     assert store.verify().broken == ()
 
 
+@pytest.mark.process
 def test_a_question_that_no_event_told_of_is_told_when_the_keeper_leaves(
     store: Store, here: Path, command: tuple[str, ...]
 ) -> None:
@@ -142,6 +144,7 @@ def test_an_address_that_does_not_take_it_changes_nothing_and_is_asked_again_nex
     assert len(came) == 2
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "why"),
     [
