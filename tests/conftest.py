@@ -24,6 +24,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Half as many processes again as there are cores: a test that kills something waits for a third of its time."""
-    return (os.cpu_count() or 1) * 3 // 2
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """-n auto: half as many processes again as there are cores, since a test that kills something waits for a third of
+    its time. -n logical: as many as there are cores, for tests that never wait."""
+    cores = os.cpu_count() or 1
+    return cores if config.option.numprocesses == "logical" else cores * 3 // 2
