@@ -1,4 +1,4 @@
-"""Canonical text: equal values are equal text, different ones never, and what can't be told apart is refused."""
+"""Canonical text: equal values have equal text, different values don't, and what has no canonical form is refused."""
 
 from __future__ import annotations
 

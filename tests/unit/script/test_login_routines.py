@@ -1,4 +1,4 @@
-"""How a task declares that it signs in by itself: one routine a site, of a page alone."""
+"""How a task declares that it signs in by itself: one routine for a site, which takes only the page."""
 
 import pytest
 from playwright.sync_api import Page

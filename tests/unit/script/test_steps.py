@@ -1,4 +1,4 @@
-"""Steps and step calls: what a decorated function says, what it may return, and that nothing asked for is forgotten."""
+"""Steps and step calls: what a decorated function declares and may return, and that a dropped call is noticed."""
 
 from __future__ import annotations
 
