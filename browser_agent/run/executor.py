@@ -109,7 +109,7 @@ class Run:
 
     @property
     def stop(self) -> Stop | None:
-        """The stop that ended this run; None while it goes on."""
+        """The stop that ended this run; None while it runs."""
         return self._stop
 
     def reopen(self, error: BaseException) -> None:

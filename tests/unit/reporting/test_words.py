@@ -1,4 +1,4 @@
-"""What a report says in words, told of rows alone."""
+"""The words of a report, made from rows alone."""
 
 import json
 from datetime import UTC, datetime
@@ -67,7 +67,7 @@ def test_the_last_confirmed_change_is_the_last_one_that_is_known_to_have_happene
     assert last_confirmed([first, second, gesture(GestureState.IN_DOUBT)]) == "post R-2"
 
 
-def test_interruptions_are_told_with_their_cause_and_time() -> None:
+def test_interruptions_are_listed_with_their_cause_and_time() -> None:
     assert interruptions([]) == interruptions([attempt(1, "exit code 0"), attempt(2, None)]) == ""
     assert interruptions([attempt(1, "it handed its run back; its worker was ended after that")]) == ""
     killed, stuck, end = attempt(1, "ended by signal 9"), attempt(2, "its keeper died"), attempt(3, "exit code 0")
@@ -126,6 +126,6 @@ def test_each_answer_that_a_question_takes_has_its_command(kind: QuestionKind) -
     assert all("q-1" in line or "run-1" in line for line in lines)
 
 
-def test_data_reads_as_a_line() -> None:
+def test_data_is_one_readable_line() -> None:
     stored = {"invoice": {"number": "INV-1"}, "amount": {"$decimal": "1240.5"}, "tags": ["a", "b"], "none": None}
     assert compact(stored) == "invoice: (number: INV-1), amount: 1240.5, tags: a; b, none: "
