@@ -34,7 +34,8 @@ from browser_agent.options import Ended, Event, KillAt, Options
 from browser_agent.ownership.terminal import check_attended
 from browser_agent.processes import ProcessId, own_user
 from browser_agent.reporting.html_report import write_report
-from browser_agent.script.tasks import dump_arguments, load_task, parse_arguments
+from browser_agent.script.arguments import dump_arguments, parse_arguments
+from browser_agent.script.loading import load_task
 from browser_agent.settings_sources import load
 from browser_agent.states import Answer, Point, QuestionKind, RunState
 from browser_agent.store import Said, Store
@@ -204,7 +205,7 @@ def _source() -> tuple[type[Books], type[Mail], type[FaultProxy], Path]:
         from browser_agent.testing import Books, FaultProxy, Mail
     except ImportError as error:
         raise Misuse(f"The demo needs the practice sites; {installing('testing')} ({error}).") from error
-    return Books, Mail, FaultProxy, find_task(Path(__file__).parent)
+    return Books, Mail, FaultProxy, find_task(Path(__file__).parents[1])
 
 
 def find_task(package: Path) -> Path:

@@ -28,7 +28,7 @@ StorePath = Annotated[
     typer.Option(
         "--store",
         metavar="FILE|postgresql://...",
-        help=f"The store. Default: {settings_sources.STORE_VARIABLE}, {settings_sources.FILE_NAME}, else your data folder",
+        help=f"The store (default {settings_sources.STORE_VARIABLE}, {settings_sources.FILE_NAME}, or data folder)",
     ),
 ]
 Set = Annotated[

@@ -12,7 +12,8 @@ from browser_agent.cli.desk import AsJson, Desk, Set, StorePath, named_values, o
 from browser_agent.cli.exit_codes import Exit
 from browser_agent.errors import Misuse, UnknownName
 from browser_agent.ownership.terminal import enter_pressed, has_display
-from browser_agent.script.tasks import Task, load_module, load_task
+from browser_agent.script.loading import load_module, load_task
+from browser_agent.script.tasks import Task
 from browser_agent.secrets.seal import load_seal
 from browser_agent.states import QuestionKind
 from browser_agent.store.logins import NO_KEY
