@@ -28,7 +28,7 @@ StorePath = Annotated[
     typer.Option(
         "--store",
         metavar="FILE|postgresql://...",
-        help=f"The store. Default: {settings_sources.STORE_VARIABLE}, {settings_sources.FILE_NAME}, else your data folder",
+        help=f"The store (default {settings_sources.STORE_VARIABLE}, {settings_sources.FILE_NAME}, or data folder)",
     ),
 ]
 Set = Annotated[
@@ -111,21 +111,31 @@ def told(command: Callable[P, Exit]) -> Callable[P, None]:
             code = command(*args, **kwargs)
         except KeyboardInterrupt:  # before a keeper was there to take it, or after it was gone
             raise typer.Exit(INTERRUPTED) from None
-        except (Misuse, ChromiumNotFound, ChromiumDidNotStart) as error:
-            _tell(screen, error)
-            code = Exit.MISUSE
+        except Misuse as error:
+            code = _complain(screen, error, str(error))
+        except (ChromiumNotFound, ChromiumDidNotStart) as error:
+            from browser_agent.cli.browser_checks import start_failure
+
+            code = _complain(screen, error, start_failure(error))
+        except Exception as error:  # Playwright has no type of its own for a driver that doesn't start
+            from browser_agent.cli.browser_checks import driver_failure
+
+            if not (failure := driver_failure()):
+                raise
+            code = _complain(screen, error, failure)
         raise typer.Exit(int(code))
 
     del _told.__annotations__["return"]
     return _told
 
 
-def _tell(screen: Screen, error: Exception) -> None:
-    words = Scrubber().text(str(error))
+def _complain(screen: Screen, error: Exception, message: str) -> Exit:
+    words = Scrubber().text(message)
     if screen.as_json:
         screen.document({"error": words, "kind": type(error).__name__})
     else:
         screen.complain(words)
+    return Exit.MISUSE
 
 
 def named_values(pairs: list[str], what: str) -> dict[str, Any]:
