@@ -204,7 +204,7 @@ def _source() -> tuple[type[Books], type[Mail], type[FaultProxy], Path]:
         from browser_agent.testing import Books, FaultProxy, Mail
     except ImportError as error:
         raise Misuse(f"The demo needs the practice sites; {installing('testing')} ({error}).") from error
-    return Books, Mail, FaultProxy, find_task(Path(__file__).parent)
+    return Books, Mail, FaultProxy, find_task(Path(__file__).parents[1])
 
 
 def find_task(package: Path) -> Path:
