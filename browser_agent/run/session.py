@@ -20,7 +20,6 @@ from browser_agent.store.checkpoints import PAGE, SESSION
 from observers.session import SESSION_STORAGE
 
 State = Mapping[str, Any]
-_NO_KEY = "The session and the state of pages are kept in memory only, since there is no key: browser-agent key --new."
 
 
 class RunSession:
@@ -43,8 +42,8 @@ class RunSession:
 
     def first(self, lease: Lease) -> dict[str, Any]:
         """What the run's first browser is given."""
-        if not self._store.checkpoints.sealed and self._store.checkpoints.note_unsealed(lease):
-            self._say("session", _NO_KEY)
+        if not self._store.checkpoints.sealed:
+            self._store.checkpoints.note_unsealed(lease)
         states = [*self._logins(), *self._left()]
         return merged(state for _, state in sorted(states, key=lambda one: one[0]))
 
