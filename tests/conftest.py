@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["pytester", *(f"tests.{path.stem}" for path in sorted(Path(__file__).parent.glob("fix_*.py")))]
+pytest_plugins = [
+    "pytester",
+    "tests.support.processor_time",
+    *(f"tests.{path.stem}" for path in sorted(Path(__file__).parent.glob("fix_*.py"))),
+]
 
 _CONFIGURATIONS = count()
 

@@ -35,7 +35,8 @@ from browser_agent.options import Ended, Event, KillAt, Options
 from browser_agent.ownership.terminal import check_attended
 from browser_agent.processes import ProcessId, own_user
 from browser_agent.reporting.html_report import write_report
-from browser_agent.script.tasks import dump_arguments, load_task, parse_arguments
+from browser_agent.script.arguments import dump_arguments, parse_arguments
+from browser_agent.script.loading import load_task
 from browser_agent.settings_sources import load
 from browser_agent.states import Answer, Point, QuestionKind, RunState
 from browser_agent.store import Said, Store

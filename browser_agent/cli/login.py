@@ -13,7 +13,8 @@ from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse, UnknownName
 from browser_agent.ownership.terminal import enter_pressed, has_display
-from browser_agent.script.tasks import Task, load_module, load_task
+from browser_agent.script.loading import load_module, load_task
+from browser_agent.script.tasks import Task
 from browser_agent.secrets.seal import key_in_use
 from browser_agent.settings_sources import store_meant
 from browser_agent.states import QuestionKind
@@ -46,8 +47,8 @@ def login(
 ) -> Exit:
     """Open a browser in which YOU sign in; what it leaves is kept encrypted for every later run of that account.
 
-    It is sealed with your key (`browser-agent key`), which is made if there is none. Address and account come from FILE,
-    browser-agent.toml, --site and --account.
+    It is sealed with your key (`browser-agent key`), which is made if there is none. The address and the account come
+    from FILE, browser-agent.toml, --site and --account.
 
     Example:  browser-agent login books --site books=https://books.example --account books=acme
     """

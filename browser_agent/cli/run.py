@@ -17,7 +17,9 @@ from browser_agent.options import OPEN_TASK, Ended, KillAt, Options
 from browser_agent.ownership.takeover import give_to_queue
 from browser_agent.ownership.terminal import check_attended
 from browser_agent.processes import own_user
-from browser_agent.script.tasks import Task, load_task, parse_arguments
+from browser_agent.script.arguments import parse_arguments
+from browser_agent.script.loading import load_task
+from browser_agent.script.tasks import Task
 from browser_agent.settings_sources import Settings
 from browser_agent.states import Point, RunState, Victim
 from browser_agent.store.leases import refuse_ended

@@ -123,7 +123,7 @@ def test_a_time_is_read_with_its_zone_or_from_now() -> None:
 def test_a_secret_that_a_worker_could_not_have_is_refused(cli: Cli, secretive: Path, source: str, code: int) -> None:
     said = cli("submit", "secretive.py", f"password={source.format(here=secretive)}")
     assert said.code == code, said
-    assert ("A worker could not have the secret @secret.txt" in said.err) is (code == 2)
+    assert ("A worker can't read the secret @secret.txt" in said.err) is (code == 2)
 
 
 @pytest.mark.usefixtures("secretive")

@@ -26,7 +26,7 @@ def test_it_copies_what_is_there_and_nothing_keeps_that_out() -> None:
     ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").split("\n")
     let_in = {line[1:] for line in ignored if line.startswith("!")}
     sources = [source for line in said("COPY") for source in line.split()[:-1]]
-    assert {"browser_agent", "observers", "pyproject.toml"} <= set(sources)
+    assert {"browser_agent", "fixtures", "observers", "pyproject.toml"} <= set(sources)
     for source in sources:
         assert (ROOT / source).exists(), source
         assert source in let_in, source
