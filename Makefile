@@ -24,15 +24,19 @@ setup: $(VENV)/chromium.stamp
 
 $(VENV)/installed.stamp: pyproject.toml
 	@test -x $(PY) || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "browser-agent needs Python 3.11 or later: make PYTHON=python3.12")'
+	@test -x $(PY) || echo "Making a Python environment in $(VENV)."
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@echo "Installing browser-agent and its packages into $(VENV); on a fresh machine this takes some minutes."
+	$(PY) -m pip install --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
 $(VENV)/chromium.stamp: $(VENV)/installed.stamp
-	$(PY) -m browser_agent.cli.doctor --install
+	@echo "Checking this machine, and installing the browser, libraries and fonts that it lacks."
+	$(VENV)/bin/browser-agent doctor --install
 	@touch $@
 
 demo: setup
+	@echo "Starting the demo: two sites on this machine, a browser, and a run that is interrupted."
 	$(VENV)/bin/browser-agent demo
 
 # What it says last is how long it took. Types are read from mypy's cache: only what changed is checked again.

@@ -26,6 +26,7 @@ from rich.table import Table
 from browser_agent import processes
 from browser_agent.browser.chromium import Chromium
 from browser_agent.cli import question_text
+from browser_agent.cli.desk import offer_key
 from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse, installing
@@ -190,6 +191,7 @@ def main(*, fault: str | None = None, report: Path | None = None, headed: bool =
     check_attended(Options(headed=headed))
     books, mail, proxy, task_file = _source()
     folder = Path(tempfile.mkdtemp(prefix="browser-agent-demo-"))
+    offer_key(Screen(as_json), folder)
     with ExitStack() as stack:
         store = stack.enter_context(Store(folder / "runs.db"))
         site, post = stack.enter_context(books()), stack.enter_context(mail())

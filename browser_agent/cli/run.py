@@ -117,7 +117,7 @@ def run(
     options = display(using, pause_before_gesture, kill_at)
     found = load_task(file)
     values = parse_arguments(found, named_values(arguments or [], "an argument of the task"))  # before a store is made
-    desk = open_desk(store, as_json, new=True, using=using)
+    desk = open_desk(store, as_json, new=True, keeps_sessions=True, using=using)
     bind(found, named_values(site or [], "a site"), named_values(account or [], "an account"), desk.settings)
     return go_on(desk, submit(desk.store, found, values, key), options)
 

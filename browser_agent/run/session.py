@@ -19,7 +19,6 @@ from browser_agent.store.checkpoints import PAGE, SESSION
 from observers.session import SESSION_STORAGE
 
 State = Mapping[str, Any]
-_NO_KEY = "There is no key, so the session and the state of pages stay in memory: browser-agent key --new."
 
 
 class RunSession:
@@ -42,8 +41,8 @@ class RunSession:
 
     def initial_state(self, lease: Lease) -> dict[str, Any]:
         """The state that the attempt's first browser starts with."""
-        if not self._store.checkpoints.sealed and self._store.checkpoints.note_unsealed(lease):
-            self._notify("session", _NO_KEY)
+        if not self._store.checkpoints.sealed:
+            self._store.checkpoints.note_unsealed(lease)
         states = [*self._logins(), *self._left()]
         return merged(state for _, state in sorted(states, key=lambda one: one[0]))
 
