@@ -31,7 +31,8 @@ from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse, installing
 from browser_agent.keeper.launch import submit as write_down
 from browser_agent.ownership.watchdog import Watchdog
-from browser_agent.script.tasks import load_task, parse_arguments
+from browser_agent.script.arguments import parse_arguments
+from browser_agent.script.loading import load_task
 from browser_agent.settings_sources import Settings
 from browser_agent.states import RunState
 
@@ -75,7 +76,7 @@ def worker(
     door = _door()
     from browser_agent.keeper.temporal.browser_activities import BrowserActivities
 
-    desk = open_desk(store, as_json, new=True, using=using)
+    desk = open_desk(store, as_json, new=True, keeps_sessions=True, using=using)
 
     async def serve() -> None:
         client = await door.connect(_place(using))

@@ -51,7 +51,7 @@ def keep(
         raise Misuse(f"Run {run} was opened by other code. To resume it, open it there again, with its key.")
     check_options(options or Options())
     with Announcer(store, run, options or Options(), tell) as announcer:
-        keeper = RunKeeper(store, run, options or Options(), announcer.tell, engine, after, stop or StopRequest())
+        keeper = RunKeeper(store, run, options or Options(), announcer.announce, engine, after, stop or StopRequest())
         if running_loop() is None:
             return asyncio.run(keeper.keep())
         with ThreadPoolExecutor(1, thread_name_prefix="keeper") as thread:  # a notebook, or Playwright's sync API

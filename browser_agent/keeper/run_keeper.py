@@ -98,7 +98,7 @@ class RunKeeper:
             self._options,
             self._release,
             self._reached,
-            await asyncio.to_thread(self._session.first, self._lease),
+            await asyncio.to_thread(self._session.initial_state, self._lease),
             self._keep_session,
             self._session.indexed_db,
             self._preparation.saw,
@@ -286,7 +286,7 @@ class RunKeeper:
             await self._inject()
 
     async def _keep_session(self, session: dict[str, Any], page: dict[str, Any] | None) -> None:
-        await asyncio.to_thread(self._session.keep, self._lease, session, page)
+        await asyncio.to_thread(self._session.checkpoint, self._lease, session, page)
 
     async def _fence(self) -> None:
         try:

@@ -20,7 +20,7 @@ from pathlib import Path
 from browser_agent import processes
 from browser_agent.keeper.fork_server import EXIT_CODE, REQUEST_SIZE, STARTED
 from browser_agent.keeper.run_end import WorkerEnd
-from browser_agent.processes import ProcessId, own_place
+from browser_agent.processes import ProcessId, own_pid_namespace
 
 START_SECONDS = 60.0
 """How long a request may wait for its worker; the first one waits for all the imports, perhaps on a busy machine."""
@@ -143,7 +143,7 @@ class ForkServer:
             raise ForkServerGone("The process that starts the workers has ended. Standard error shows what it printed.")
         status.setblocking(False)
         pid, since = STARTED.unpack(started)
-        return Worker(ProcessId(pid, since, own_place()) if pid else None, channel, status)
+        return Worker(ProcessId(pid, since, own_pid_namespace()) if pid else None, channel, status)
 
     def _send(self, descriptors: list[int]) -> None:
         if self._requests is None:

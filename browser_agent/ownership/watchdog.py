@@ -129,7 +129,7 @@ class Watchdog:
         try:
             with Announcer(self._store, run.id, self._options, self._tell) as announcer:
                 question = ask_a_person(self._store, Lease(run.id, run.attempt, run.token), words)
-                announcer.tell(Event("question", words, run.id, run.attempt, {"question": question}))
+                announcer.announce(Event("question", words, run.id, run.attempt, {"question": question}))
         except (Superseded, NotAllowed):  # a keeper has resumed it, or another watchdog has asked
             return
 

@@ -21,6 +21,7 @@ from browser_agent.keeper.temporal.status import application_error, run_status
 from browser_agent.keeper.temporal.workflow import RunWorkflow
 from browser_agent.ownership.engine import Engine, NoEngine
 from browser_agent.ownership.takeover import last_attempt, take_over
+from browser_agent.reporting.words import last_confirmed
 from browser_agent.states import Answer, QuestionKind, QuestionState, RunState
 from browser_agent.store import Asked, Consent, Said, Store
 
@@ -91,7 +92,9 @@ class StoreActivities:
             except (InOtherHands, Superseded):  # another keeper has resumed it, which is better
                 return run_status(self._store, run)
             safe = f"Find out why, then: browser-agent temporal resume {run}. It begins by looking."
-            self._store.inbox.ask(lease, Asked(QuestionKind.ATTEMPTS, words, safe_step=safe))
+            confirmed = last_confirmed(self._store.journal.gestures(lease.run))
+            asked = Asked(QuestionKind.ATTEMPTS, words, safe_step=safe, last_confirmed=confirmed)
+            self._store.inbox.ask(lease, asked)
             self._store.leases.end(lease, RunState.NEEDS_ATTENTION, ended_by=words)
             self._store.leases.end_attempt(lease, "it asked a person")
         return run_status(self._store, run)
