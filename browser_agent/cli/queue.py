@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
 import threading
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -22,7 +21,8 @@ from browser_agent.keeper.launch import ForWorkers
 from browser_agent.keeper.launch import submit as write_down
 from browser_agent.options import Event
 from browser_agent.ownership.liveness import Liveness, age, held_idly, liveness
-from browser_agent.script.tasks import load_task, parse_arguments
+from browser_agent.script.arguments import parse_arguments
+from browser_agent.script.loading import load_task
 from browser_agent.states import RunState
 from browser_agent.store.records import AttemptRow
 from browser_agent.store.worker_registry import KeeperStatus
@@ -120,10 +120,10 @@ def worker(
     from browser_agent.keeper.queue_worker import WorkerLimits, serve  # Playwright is slow to import
 
     using = resolved(given, memory=memory_limit, log_level=log_level, log_file=log_file).settings
-    desk = open_desk(store, as_json, new=True, using=using)
-    duty = WorkerLimits(concurrency, 1 if once else None, until_idle or once)
+    desk = open_desk(store, as_json, new=True, keeps_sessions=True, using=using)
+    limits = WorkerLimits(concurrency, 1 if once else None, until_idle or once)
     desk.screen.progress(f"A worker of {concurrency} waits for runs in {desk.store.where}")
-    taken = serve(desk.store, duty, using.options(), _teller(desk))
+    taken = serve(desk.store, limits, using.options(), _teller(desk))
     desk.screen.say(f"Ended; {taken} {'run was' if taken == 1 else 'runs were'} taken.")
     held = held_idly(desk.store) if until_idle else []
     for each in held:
@@ -144,19 +144,17 @@ def watch(
 
     Example:  browser-agent watch
     """
+    from browser_agent.keeper.stop_request import StopRequest, stop_signals
     from browser_agent.ownership.watchdog import Watchdog
 
     desk = open_desk(store, as_json, new=True, using=resolved(given).settings)
     watching = Watchdog(desk.store, desk.settings.options(), _teller(desk))
     if once:
-        watching.glance(leave_seconds=0.0)
+        watching.check(takeover_seconds=0.0)
         return Exit.FINISHED
-    over = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: over.set())
-    with watching.going():
-        while not over.wait(0.5):
-            pass
+    stop = StopRequest()
+    with stop_signals(stop.ask), watching.running():
+        stop.wait()
     return Exit.FINISHED
 
 

@@ -210,7 +210,7 @@ def test_a_worker_that_is_asked_twice_ends_at_once_and_its_run_is_explained_and_
     assert first.wait(DEADLINE_SECONDS) == 0  # the site has not answered yet
     row, (attempt,) = world.store.leases.run(run), world.store.leases.attempts(run)
     assert (row.state, row.deaths) == (RunState.READY, 0)
-    assert row.ended_by == "ended at once by a second signal; whoever goes on looks first"
+    assert row.ended_by == "ended at once by a second request to stop; the next attempt looks first"
     assert attempt.ended is not None and attempt.attested is not None
     assert not processes_of(Chromium.found(attempt.browser or "").profile)
     assert world.outcomes(run) == ["dispatching"]

@@ -136,6 +136,7 @@ def _take_all(path: str, number: int) -> list[str]:
     return won
 
 
+@pytest.mark.process
 def test_of_two_processes_that_see_two_hundred_runs_interrupted_one_takes_each(store: Store) -> None:
     runs = [queued(store) for _ in range(200)]
     for run in runs:
@@ -196,7 +197,7 @@ def test_a_drain_is_no_death_and_a_person_forgets_them_all(store: Store) -> None
 def glance(store: Store, attempts: int = 5) -> list[str]:
     """One look of the watcher; the kinds of events that it told."""
     told: list[str] = []
-    Watchdog(store, Options(attempts=attempts), lambda event: told.append(event.kind)).glance(leave_seconds=0.0)
+    Watchdog(store, Options(attempts=attempts), lambda event: told.append(event.kind)).check(takeover_seconds=0.0)
     return told
 
 
@@ -246,7 +247,7 @@ def test_a_run_that_is_not_for_workers_and_whose_keeper_died_asks_for_a_person(s
     run = queued(store, queued=False)
     store.leases.claim(run, keeper=DEAD, keeper_dead=True)
     assert glance(store) == ["attested", "question"]
-    assert "and nobody goes on with it" in (store.leases.run(run).ended_by or "")
+    assert "and no process resumes it" in (store.leases.run(run).ended_by or "")
     assert store.leases.claim(run, keeper=DEAD, keeper_dead=False).attempt == 2
 
 

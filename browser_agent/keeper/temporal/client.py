@@ -1,12 +1,8 @@
-"""The door to Temporal: connect, start the workflow of a run, answer it, resume it, schedule it, serve its queues.
-
-Needs the extra `[temporal]`. What may never happen: one key starts two workflows; a secret of the connection is shown.
-"""
+"""The client of Temporal: starts a run's workflow, answers, resumes or schedules it, and serves the queues."""
 
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,29 +23,38 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
 
 from browser_agent.errors import InOtherHands, Misuse, UnknownName
-from browser_agent.keeper.temporal.messages import WORKFLOW, Limits, Reply, Stand, Wanted, Work, workflow_queue
+from browser_agent.keeper.stop_request import stop_signals
+from browser_agent.keeper.temporal.messages import (
+    WORKFLOW,
+    Limits,
+    Reply,
+    RunStatus,
+    ScheduledRun,
+    WorkflowInput,
+    workflow_queue,
+)
 from browser_agent.store.records import RunRow
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where Temporal is, and the queue of its browser workers; None = as Temporal's own settings say."""
+class TemporalAddress:
+    """Temporal's address and namespace (None = as its own settings say), and the queue of the browser workers."""
 
     address: str | None = None
     namespace: str | None = None
     queue: str = "browser-agent"
 
 
-async def connect(place: Place) -> Client:
-    """Connect; certificates and keys come from Temporal's own environment (`TEMPORAL_API_KEY` and so on) or file.
+async def connect(at: TemporalAddress) -> Client:
+    """Connect, with certificates and keys from Temporal's own environment (`TEMPORAL_API_KEY` and so on) or file.
 
     Raises:
-        Misuse: nobody answers there.
+        Misuse: no server answers.
     """
     known = ClientConfig.load_client_connect_config()
-    address = known["target_host"] = place.address or known.get("target_host", "localhost:7233")
-    if place.namespace is not None:
-        known["namespace"] = place.namespace
+    address = known["target_host"] = at.address or known.get("target_host", "localhost:7233")
+    if at.namespace is not None:
+        known["namespace"] = at.namespace
     try:
         return await Client.connect(**known)
     except RuntimeError as error:
@@ -64,15 +69,15 @@ def workflow_id(row: RunRow) -> str:
     return row.key or row.id
 
 
-async def start(client: Client, row: RunRow, place: Place, limits: Limits) -> bool:
-    """Start the workflow of a run; False if there is or was one: it is never started twice."""
-    work = Work(place.queue, row.id, limits=limits)
+async def start(client: Client, row: RunRow, at: TemporalAddress, limits: Limits) -> bool:
+    """Start the workflow of a run; False if it has or had one, since a key never starts two workflows."""
+    work = WorkflowInput(at.queue, row.id, limits=limits)
     try:
         await client.start_workflow(
             WORKFLOW,
             work,
             id=workflow_id(row),
-            task_queue=workflow_queue(place.queue),
+            task_queue=workflow_queue(at.queue),
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
             id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
         )
@@ -81,11 +86,11 @@ async def start(client: Client, row: RunRow, place: Place, limits: Limits) -> bo
     return True
 
 
-async def resume(client: Client, row: RunRow, place: Place, limits: Limits) -> None:
-    """Have a run gone on with: by its workflow, or by a new one if that has failed. It begins by looking.
+async def resume(client: Client, row: RunRow, at: TemporalAddress, limits: Limits) -> None:
+    """Resume a run: through its workflow, or through a new one if that has failed. It begins by looking.
 
     Raises:
-        InOtherHands: its workflow has come to a good end.
+        InOtherHands: its workflow has finished.
     """
     handle = client.get_workflow_handle(workflow_id(row))
     try:
@@ -97,25 +102,26 @@ async def resume(client: Client, row: RunRow, place: Place, limits: Limits) -> N
     try:
         await client.start_workflow(
             WORKFLOW,
-            Work(place.queue, row.id, limits=limits, resumed=True),
+            WorkflowInput(at.queue, row.id, limits=limits, resumed=True),
             id=workflow_id(row),
-            task_queue=workflow_queue(place.queue),
+            task_queue=workflow_queue(at.queue),
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
         )
     except WorkflowAlreadyStartedError as error:
-        raise InOtherHands(f"The workflow {workflow_id(row)} has come to its end. Nothing was done.") from error
+        raise InOtherHands(f"The workflow {workflow_id(row)} has finished. Nothing was done.") from error
 
 
-async def answer(client: Client, row: RunRow, reply: Reply) -> Stand:
-    """Give a person's answer to a run's workflow, and wait until it is written down.
+async def answer(client: Client, row: RunRow, reply: Reply) -> RunStatus:
+    """Give a person's answer to a run's workflow, and wait until it is stored.
 
     Raises:
-        Misuse: it was refused; in the workflow's own words.
+        Misuse: it was refused; the workflow says why.
+        UnknownName: no such workflow is running.
     """
     handle = client.get_workflow_handle(workflow_id(row))
     try:
-        stand: Stand = await handle.execute_update("answer", reply, result_type=Stand)
-        return stand
+        status: RunStatus = await handle.execute_update("answer", reply, result_type=RunStatus)
+        return status
     except WorkflowUpdateFailedError as error:
         raise Misuse(_refusal(error)) from error
     except RPCError as error:
@@ -127,7 +133,7 @@ async def answer(client: Client, row: RunRow, reply: Reply) -> Stand:
 
 
 def _refusal(error: BaseException) -> str:
-    """The words of the innermost refusal."""
+    """The words of the innermost cause."""
     cause = error.__cause__
     while cause is not None and cause.__cause__ is not None:
         cause = cause.__cause__
@@ -135,28 +141,27 @@ def _refusal(error: BaseException) -> str:
 
 
 async def schedule(
-    client: Client, name: str, wanted: Wanted, *, cron: Sequence[str], place: Place, limits: Limits
+    client: Client, name: str, wanted: ScheduledRun, *, cron: Sequence[str], at: TemporalAddress, limits: Limits
 ) -> None:
-    """Have a run submitted and started at set times, once for each key.
+    """Schedule a run: at each of the times it is submitted and started, once for each key.
 
     Raises:
-        InOtherHands: there is a schedule of that name.
+        InOtherHands: a schedule of that name exists.
     """
     action = ScheduleActionStartWorkflow(
-        WORKFLOW, Work(place.queue, wanted=wanted, limits=limits), id=name, task_queue=workflow_queue(place.queue)
+        WORKFLOW, WorkflowInput(at.queue, wanted=wanted, limits=limits), id=name, task_queue=workflow_queue(at.queue)
     )
     spec = ScheduleSpec(cron_expressions=list(cron))
     policy = SchedulePolicy(overlap=ScheduleOverlapPolicy.BUFFER_ALL)
     try:
         await client.create_schedule(name, Schedule(action=action, spec=spec, policy=policy))
     except ScheduleAlreadyRunningError as error:
-        raise InOtherHands(f"There is a schedule {name} already. Nothing was done.") from error
+        raise InOtherHands(f"A schedule named {name} exists already. Nothing was done.") from error
 
 
 async def serve(worker: Worker) -> None:
-    """Serve until Ctrl-C or SIGTERM; then let go of what is in hand, and leave."""
-    loop, asked = asyncio.get_running_loop(), asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, asked.set)
-    async with worker:
-        await asked.wait()
+    """Serve until Ctrl-C or SIGTERM; then finish the gestures in hand, release the runs, and return."""
+    stopping = asyncio.Event()
+    with stop_signals(stopping.set):
+        async with worker:
+            await stopping.wait()
