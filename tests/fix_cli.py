@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.testing
 from typer.testing import CliRunner
 
 import browser_agent.keeper.keeper
@@ -20,6 +23,9 @@ from browser_agent.options import Ended, Event, Options, Tell
 from browser_agent.states import QuestionKind, RunState
 from browser_agent.store import Store
 from tests.store.building import asked, claim
+
+# The tree of commands is built once: that takes longer than most commands do.
+typer.testing._get_command = cache(typer.testing._get_command)  # type: ignore[attr-defined]
 
 TASK = """
 from datetime import date
@@ -34,7 +40,7 @@ def invoice(run, day: date, most: int = 5) -> list[str]:
 
 
 @dataclass
-class Said:
+class PersonAnswer:
     """What a command wrote, and how it ended."""
 
     code: int
@@ -46,7 +52,7 @@ class Said:
         return json.loads(self.out)
 
 
-Cli = Callable[..., Said]
+Cli = Callable[..., PersonAnswer]
 
 
 @pytest.fixture
@@ -65,16 +71,17 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def cli(here: Path) -> Cli:
     """Runs a command line and hands back what it said."""
 
-    def call(*words: str) -> Said:
+    def call(*words: str) -> PersonAnswer:
         result = CliRunner().invoke(app, list(words), prog_name="browser-agent")
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
-        return Said(result.exit_code, result.stdout, result.stderr)
+        return PersonAnswer(result.exit_code, result.stdout, result.stderr)
 
     return call
 
 
 @pytest.fixture
-def store(here: Path) -> Iterator[Store]:
+def store(here: Path, migrated: Path) -> Iterator[Store]:
+    shutil.copy(migrated, here / "runs.db")
     with Store(here / "runs.db") as opened:
         yield opened
 

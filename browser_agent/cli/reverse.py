@@ -25,7 +25,7 @@ def reverse(
 ) -> Exit:
     """Take back what a step of a run has MADE, by the step that its task names for it: a new run, which asks first.
 
-    Nothing is made before a person has approved exactly this. Asked for twice, it is the same run.
+    Nothing is made before a person has approved exactly this. NewQuestion for twice, it is the same run.
 
     Example:  browser-agent reverse last post_invoice
     """
@@ -33,6 +33,6 @@ def reverse(
 
     using = resolved(given, headed=headed).settings
     options = display(using)
-    desk = open_desk(store, as_json, using=using)
+    desk = open_desk(store, as_json, keeps_sessions=True, using=using)
     row = submit_reversal(desk.store, desk.run(name), what)
     return go_on(desk, row, options)

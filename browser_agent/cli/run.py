@@ -13,9 +13,9 @@ from browser_agent.cli.desk import AsJson, Desk, RunId, Set, StorePath, named_va
 from browser_agent.cli.exit_codes import Exit, exit_of
 from browser_agent.errors import InOtherHands, Misuse
 from browser_agent.keeper.launch import submit
+from browser_agent.keeper.preflight import check_attended
 from browser_agent.options import OPEN_TASK, Ended, KillAt, Options
 from browser_agent.ownership.takeover import give_to_queue
-from browser_agent.ownership.terminal import check_attended
 from browser_agent.processes import own_user
 from browser_agent.script.arguments import parse_arguments
 from browser_agent.script.loading import load_task
@@ -117,7 +117,7 @@ def run(
     options = display(using, pause_before_gesture, kill_at)
     found = load_task(file)
     values = parse_arguments(found, named_values(arguments or [], "an argument of the task"))  # before a store is made
-    desk = open_desk(store, as_json, new=True, using=using)
+    desk = open_desk(store, as_json, new=True, keeps_sessions=True, using=using)
     bind(found, named_values(site or [], "a site"), named_values(account or [], "an account"), desk.settings)
     return go_on(desk, submit(desk.store, found, values, key), options)
 

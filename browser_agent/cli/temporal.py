@@ -76,7 +76,7 @@ def worker(
     door = _door()
     from browser_agent.keeper.temporal.browser_activities import BrowserActivities
 
-    desk = open_desk(store, as_json, new=True, using=using)
+    desk = open_desk(store, as_json, new=True, keeps_sessions=True, using=using)
 
     async def serve() -> None:
         client = await door.connect(_place(using))
@@ -90,7 +90,7 @@ def worker(
         )
         await door.serve(activities.worker(using.temporal_queue))
 
-    with Watchdog(desk.store, options, desk.screen.tell).going():
+    with Watchdog(desk.store, options, desk.screen.tell).running():
         asyncio.run(serve())
     return Exit.FINISHED
 

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from browser_agent.errors import TaskChanged
 from browser_agent.script.canonical_json import digest
 from browser_agent.states import MADE_GESTURE_STATES, Answer, QuestionKind, StepState
-from browser_agent.store import Asked, Store
+from browser_agent.store import NewQuestion, Store
 from browser_agent.store.records import StepRow
 
 
@@ -26,7 +26,7 @@ class Replay:
         steps: the run's steps in their order, as earlier attempts left them.
         made: ids of the steps with a gesture that happened, or may have.
         mapped: new bookmark -> stored bookmark, as a person answered.
-        let_go: stored bookmarks that the task need not ask for, as a person answered.
+        dropped: stored bookmarks that the task need not ask for, as a person answered.
     """
 
     def __init__(
@@ -34,10 +34,10 @@ class Replay:
         steps: Sequence[StepRow],
         made: Collection[str],
         mapped: Mapping[str, str] | None = None,
-        let_go: Collection[str] = (),
+        dropped: Collection[str] = (),
     ) -> None:
         self._rows = {row.bookmark: row for row in steps}
-        self._awaited = [row for row in steps if row.id in made and row.bookmark not in let_go]
+        self._awaited = [row for row in steps if row.id in made and row.bookmark not in dropped]
         self._mapped = dict(mapped or {})
         self._ended: Counter[str] = Counter()
 
@@ -90,17 +90,17 @@ def stored_replay(store: Store, run: str) -> Replay:
     """The replay of a run as its journal stands, with what a person answered about a changed task."""
     made = {gesture.step_id for gesture in store.journal.gestures(run) if gesture.state in MADE_GESTURE_STATES}
     mapped: dict[str, str] = {}
-    let_go: set[str] = set()
+    dropped: set[str] = set()
     for question in store.inbox.questions(run):
         details = json.loads(question.details)
         if question.kind is QuestionKind.TASK_CHANGED and question.answer is Answer.MAP:
             mapped[details["asked"]] = details["stored"]
         elif question.kind is QuestionKind.TASK_CHANGED and question.answer is Answer.MAKE:
-            let_go.add(details["stored"])
-    return Replay(store.journal.steps(run), made, mapped, let_go)
+            dropped.add(details["stored"])
+    return Replay(store.journal.steps(run), made, mapped, dropped)
 
 
-def task_changed_question(changed: TaskChanged, awaited: StepRow | None, bookmark: str) -> Asked:
+def task_changed_question(changed: TaskChanged, awaited: StepRow | None, bookmark: str) -> NewQuestion:
     """The question about a changed task, with both calls side by side.
 
     Args:
@@ -108,10 +108,10 @@ def task_changed_question(changed: TaskChanged, awaited: StepRow | None, bookmar
         awaited: the stored step that the task should have asked for.
         bookmark: that of the call which it made instead; empty if it returned.
     """
-    return Asked(
+    return NewQuestion(
         kind=QuestionKind.TASK_CHANGED,
         words=f"The task has changed. The journal expects {changed.stored}; the task asks for {changed.asked}.",
         details={"asked": bookmark, "stored": awaited.bookmark if awaited else ""},
-        safe_step="Answer map if both are the same work, make if the stored one is to be let go, or abandon.",
+        safe_step="Answer map if both are the same work, make to drop the stored one and make the new one, or abandon.",
         step=awaited.id if awaited else None,
     )

@@ -1,7 +1,6 @@
-"""What a function's signature says: the shared ground of steps and tasks.
+"""Reads and checks the signature of a step's or task's function, without calling it.
 
-Annotations are read one at a time, since a task file may import `Page` or `Run` for its type checker only. Refuses
-functions that can't be replayed from their top. Knows nothing of pages and gestures. Never calls the function.
+Annotations are read one at a time, since a task file may import `Page` or `Run` for its type checker only.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ def checked_signature(fn: Function, noun: str, first: str, first_type: str) -> i
     Args:
         fn: the decorated function.
         noun: "step" or "task", for the message.
-        first: what its first parameter is called.
-        first_type: what the first parameter is annotated as, if it is called otherwise.
+        first: the name of its first parameter.
+        first_type: the annotation of its first parameter, if that has another name.
 
     Raises:
-        WrongTask: an async function, a generator, a first parameter of another kind, or no return annotation.
+        WrongTask: the function is async or a generator, has another first parameter, or no return annotation.
     """
     if not callable(fn) or not hasattr(inspect.unwrap(fn), "__code__"):
-        raise WrongTask(f"@{noun} is put on a function, not on {fn!r}.")
+        raise WrongTask(f"@{noun} decorates a function, not {fn!r}.")
     named = f"The {noun} {fn.__name__} ({defined_at(fn)})"
     if inspect.iscoroutinefunction(fn) or inspect.isasyncgenfunction(fn):
         raise WrongTask(f"{named} is an async def; write a plain def.")
@@ -59,7 +58,7 @@ def _is_leading(parameter: inspect.Parameter, first: str, first_type: str) -> bo
 
 
 def resolved(fn: Function, name: str) -> Any:
-    """The type that an annotation stands for; `name` is a parameter or "return".
+    """The type that an annotation names; `name` is a parameter or "return".
 
     Raises:
         WrongTask: the annotation names something that the file doesn't define at its top level.

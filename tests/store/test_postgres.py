@@ -22,9 +22,9 @@ from tests.fix_postgres import PASSWORD, Server
 from tests.store.building import VERSIONED, HandClock, by_raw_sql, called, claim, everything, intended, submit
 
 
-@pytest.fixture
-def home() -> str:
-    return "postgres"
+@pytest.fixture(params=["postgres"])
+def home(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def said(error: pytest.ExceptionInfo[BaseException]) -> str:
@@ -198,7 +198,7 @@ def test_a_host_whose_clock_is_wrong_takes_no_lease_and_gives_none(where: str, m
 def test_rows_are_written_with_the_time_of_the_database_and_read_in_utc(
     where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres.PostgresHome, "now", lambda self, connection: 86400.0)
+    monkeypatch.setattr(postgres.PostgresBackend, "now", lambda self, connection: 86400.0)
     with Store(where) as store:
         run = store.leases.run(submit(store))
     assert (run.created.date().isoformat(), run.created.tzinfo) == ("1970-01-02", UTC)  # the server is in Asia/Kolkata
@@ -343,6 +343,7 @@ def test_a_text_with_a_character_that_it_cannot_keep_is_kept_as_a_browser_shows_
     assert store.journal.begin_step(lease, called("post(a\0b)")).id == step.id
 
 
+@pytest.mark.process
 def test_a_missing_driver_is_said_with_the_command_that_gets_it() -> None:
     script = "import sys; sys.modules['psycopg'] = None\nfrom browser_agent.store import Store\nStore('postgres://h/x')"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
@@ -378,7 +379,7 @@ def test_an_address_is_shown_without_its_password_however_it_is_spelled() -> Non
 )
 def test_a_mistyped_address_is_never_taken_for_a_file(mistyped: str, head: str) -> None:
     with pytest.raises(
-        Misuse, match=f": {re.escape(head)} is neither. For a file whose name begins like that"
+        Misuse, match=f": {re.escape(head)} is neither. If it is a file whose name begins like that"
     ) as error:
         located(mistyped)
     assert "pw" not in said(error)

@@ -54,7 +54,7 @@ def test_a_source_that_holds_another_value_is_refused_where_that_can_be_known(st
     keyed = Secret(VALUE, source).mark.removeprefix(f"{source}:")
     run = begin(store, source, keyed)  # this store was opened without the key, so nothing was sealed
     (tmp_path / "word").write_text("another-planted-33")
-    with pytest.raises(SecretMissing, match="does not hold the value any more"):
+    with pytest.raises(SecretMissing, match="no longer holds the value"):
         run_secrets.gather(store, run)
     (tmp_path / "word").write_text(VALUE)
     assert run_secrets.gather(store, run) == {source: VALUE}

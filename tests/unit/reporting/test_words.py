@@ -1,4 +1,4 @@
-"""What a report says in words, told of rows alone."""
+"""The words of a report, made from rows alone."""
 
 import json
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from browser_agent.reporting.words import (
     state_in_words,
 )
 from browser_agent.states import Answer, GestureState, QuestionKind
-from browser_agent.store.inbox import ALLOWED
+from browser_agent.store.answers import ALLOWED
 from browser_agent.store.records import AttemptRow, GestureRow, ObservationRow, QuestionRow
 
 NOON = datetime(2026, 11, 30, 12, 1, 3, tzinfo=UTC)
@@ -67,7 +67,7 @@ def test_the_last_confirmed_change_is_the_last_one_that_is_known_to_have_happene
     assert last_confirmed([first, second, gesture(GestureState.IN_DOUBT)]) == "post R-2"
 
 
-def test_interruptions_are_told_with_their_cause_and_time() -> None:
+def test_interruptions_are_listed_with_their_cause_and_time() -> None:
     assert interruptions([]) == interruptions([attempt(1, "exit code 0"), attempt(2, None)]) == ""
     assert interruptions([attempt(1, "it handed its run back; its worker was ended after that")]) == ""
     killed, stuck, end = attempt(1, "ended by signal 9"), attempt(2, "its keeper died"), attempt(3, "exit code 0")
@@ -82,7 +82,7 @@ def test_a_proof_is_named_by_what_was_seen_or_by_the_wire_or_by_a_person() -> No
     said = {"observer": "the confirmation", "counts": False, "matches": [{"identity": "Invoice INV-1 posted"}]}
     row = {"observer": "the record", "counts": True, "matches": []}
     rows = [
-        ObservationRow(id=name, run_id="r", gesture_id="g", attempt=1, look=look, position=0,
+        ObservationRow(id=name, gesture_id="g", attempt=1, look=look, position=0,
                        observation=json.dumps(one), at=NOON)
         for name, look, one in (("o-1", 1, said), ("o-2", 3, row))
     ]  # fmt: skip
@@ -126,6 +126,6 @@ def test_each_answer_that_a_question_takes_has_its_command(kind: QuestionKind) -
     assert all("q-1" in line or "run-1" in line for line in lines)
 
 
-def test_data_reads_as_a_line() -> None:
+def test_data_is_one_readable_line() -> None:
     stored = {"invoice": {"number": "INV-1"}, "amount": {"$decimal": "1240.5"}, "tags": ["a", "b"], "none": None}
     assert compact(stored) == "invoice: (number: INV-1), amount: 1240.5, tags: a; b, none: "

@@ -1,4 +1,4 @@
-"""Gestures: what is written down before one is made, what its proof must supply, which request is the declared one."""
+"""Gestures: what is stored before one is made, what its proof must supply, which request is the declared one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Supplier(Observer):
-    """Supplies what it is told to."""
+    """Supplies the given names."""
 
     names: tuple[str, ...] = ()
 
