@@ -6,7 +6,7 @@ Addresses keep scheme, host and path; bodies, cookies and query values are never
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict

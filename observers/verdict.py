@@ -36,8 +36,8 @@ class Circumstances(Frozen):
     nothing_left: proven at the gate, or by write order, that nothing was sent and nothing can be any more.
     window: for keys that aren't unique: from when to when the gesture can have taken effect; None = not known.
     key_used_otherwise: another gesture or call of ours may have used the same key.
-    promises: each answer below 400 to the commit request, or to a write that isn't harmless, in words. They speak against
-        an absence, unless a page shows the refusal (`Observation.refusal`).
+    promises: each answer below 400 to the commit request, or to a write that isn't harmless, in words. They speak
+        against an absence, unless a page shows the refusal (`Observation.refusal`).
     """
 
     sender_dead: bool = False
