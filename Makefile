@@ -6,10 +6,11 @@ DECISIONS := --cov=browser_agent --cov=observers --cov-branch --cov-report=term
 # Without a notice about MkDocs 2, which pyproject.toml leaves out.
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs
 
-.PHONY: help setup demo test cover matrix soak lint docs real bench format
+.PHONY: help setup demo check test cover matrix soak lint docs real bench format
 
 help:
 	@echo "make demo   a run is interrupted, looked at and resumed, before your eyes"
+	@echo "make check  in a minute: style, imports, types, and the tests that start no process, browser or server"
 	@echo "make test   all tests; of a long crossing the cells that differ"
 	@echo "make cover  how much of the code the quick tests reach"
 	@echo "make matrix every interruption on every site by every way; goes on where it was stopped"
@@ -23,19 +24,34 @@ setup: $(VENV)/chromium.stamp
 
 $(VENV)/installed.stamp: pyproject.toml
 	@test -x $(PY) || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "browser-agent needs Python 3.11 or later: make PYTHON=python3.12")'
+	@test -x $(PY) || echo "Making a Python environment in $(VENV)."
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@echo "Installing browser-agent and its packages into $(VENV); on a fresh machine this takes some minutes."
+	$(PY) -m pip install --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
 $(VENV)/chromium.stamp: $(VENV)/installed.stamp
-	$(PY) -m browser_agent.cli.doctor --install
+	@echo "Checking this machine, and installing the browser, libraries and fonts that it lacks."
+	$(VENV)/bin/browser-agent doctor --install
 	@touch $@
 
 demo: setup
+	@echo "Starting the demo: two sites on this machine, a browser, and a run that is interrupted."
 	$(VENV)/bin/browser-agent demo
 
+# What it says last is how long it took. Types are read from mypy's cache: only what changed is checked again.
+check: $(VENV)/installed.stamp
+	@began=$$(date +%s); \
+	$(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet . \
+	&& $(VENV)/bin/lint-imports \
+	&& $(PY) -m mypy \
+	&& $(PY) -m pytest tests/unit tests/store -m "not process and not postgres and not temporal and not s3" \
+		-n logical --dist worksteal -q $(ARGS); \
+	ended=$$?; echo "make check: $$(( $$(date +%s) - began )) s"; exit $$ended
+
 test: setup
-	$(PY) -m pytest -n auto --dist worksteal --durations=60 $(ARGS)
+	@echo "make test: the tests are collected, which takes about 20 s; then each that is over is a dot"
+	$(PY) -m pytest -n auto --dist worksteal --processor-time=40 $(ARGS)
 
 cover: setup
 	$(PY) -m pytest tests/unit tests/store -n auto $(DECISIONS) $(ARGS)

@@ -1,11 +1,7 @@
-"""Which process is it, does it live, and end it so that its death is seen.
+"""Identifies processes, tells whether they live, and ends whole process trees.
 
-A pid is handed out again after a death, so a process is named by its pid AND its start. The start is counted from
-the machine's boot where the system offers that (Linux): a clock that is set ten minutes on or back must not make a
-living worker look dead. Knows nothing of browsers or runs.
-
-What may never happen: a process is reported dead that lives; a process is ended that isn't the one that was named; a
-process of another place (see `places`) is judged by its pid.
+The system reuses pids, so a process is identified by its pid AND its start time. On Linux the start time counts from
+the machine's boot: a clock that is set back or forward by ten minutes must not make a living worker look dead.
 """
 
 from __future__ import annotations
@@ -22,50 +18,54 @@ from functools import cache
 from pathlib import Path
 
 import psutil
+from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 _GLANCE_SECONDS = 0.01
-UNNAMED = ""
-"""No system tells the place, or an older version didn't write it down."""
-_FIRST_NAMESPACE = "4026531836"
-"""The machine's own, in which it counts everything (Linux, PROC_PID_INIT_INO)."""
+UNKNOWN_NAMESPACE = ""
+"""The system has no pid namespaces, or an older version didn't record them."""
+_INITIAL_NAMESPACE = "4026531836"
+"""The machine's own namespace, in which every process has a pid (Linux, PROC_PID_INIT_INO)."""
 _BOOT, _NAMESPACE, _MACHINE = "/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid", "/etc/machine-id"
 
 
 class StillAlive(Exception):
-    """A process that was sent SIGKILL was still there at the deadline: nothing may be concluded from its death."""
+    """A process that was sent SIGKILL still lived at the deadline, so nothing may rely on its death."""
 
 
 class OutOfSight(StillAlive):
-    """The process is of another container or machine that has this host's name: nobody here knows whether it lives."""
+    """The process belongs to another container or machine with this host's name, so its pid means nothing here."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=ConfigDict(validate_by_name=True, serialize_by_alias=True))
 class ProcessId:
-    """A process, told apart from every later one that gets its pid.
+    """The identity of a process, which no later process with the same pid shares.
 
-    `started` is in seconds: since boot on Linux, since the epoch elsewhere. Compare it, don't read it as a time.
-    `place` is where it has this pid, as far as that is known.
+    Args:
+        pid: its pid.
+        started: its start in seconds: since boot on Linux, since the epoch elsewhere. Only compare it.
+        namespace: the pid namespace in which it has this pid, see `own_pid_namespace`. Stored as "place".
     """
 
     pid: int
     started: float
-    place: str = UNNAMED
+    namespace: str = Field(default=UNKNOWN_NAMESPACE, validation_alias="place", serialization_alias="place")
 
 
 HOST_VARIABLE = "BROWSER_AGENT_HOST"
 
 
 def own_host() -> str:
-    """What this host is called: by the environment, else by the machine itself.
+    """This host's name, from the environment or else from the machine.
 
-    Only processes of one name, and of one place, are judged by their pid. Two machines must never share a name.
+    Processes are judged by their pid only within one host name and one pid namespace. Two machines must never share a
+    name.
     """
     return os.environ.get(HOST_VARIABLE) or socket.gethostname()
 
 
 def own_id() -> ProcessId:
-    """The process that asks."""
+    """This process."""
     found = identify(os.getpid())
     if found is None:
         raise RuntimeError("this process can't see itself: is /proc mounted?")
@@ -73,29 +73,29 @@ def own_id() -> ProcessId:
 
 
 def identify(pid: int) -> ProcessId | None:
-    """The process that has this pid now; None if none has, or only a zombie (dead, and waiting for its parent)."""
+    """The process that has this pid now; None if there is none, or only a zombie (dead, not yet reaped)."""
     started = _start_of(pid)
-    return None if started is None else ProcessId(pid, started, own_place())
+    return None if started is None else ProcessId(pid, started, own_pid_namespace())
 
 
 def in_sight(process: ProcessId) -> bool:
-    """Whether it can be told here if it lives."""
-    return sees(process.place)
+    """Whether this process can tell if that one lives."""
+    return pid_namespace_visible(process.namespace)
 
 
 def alive(process: ProcessId) -> bool:
-    """Whether this very process lives: same pid and same start. A zombie is dead; a stopped process lives.
+    """Whether exactly this process lives: same pid, same start. A zombie is dead; a stopped process lives.
 
     Raises:
-        OutOfSight: that can't be told here.
+        OutOfSight: it can't be seen from here.
     """
     if not in_sight(process):
-        raise OutOfSight(f"pid {process.pid} is of another container or machine; whether it lives is not known here")
-    return not is_over(process.place) and _start_of(process.pid) == process.started
+        raise OutOfSight(f"pid {process.pid} is of another container or machine, so whether it lives is not known here")
+    return not pid_namespace_ended(process.namespace) and _start_of(process.pid) == process.started
 
 
 def stopped(process: ProcessId) -> bool:
-    """Whether it lives and is stopped (SIGSTOP, Ctrl-Z): it does nothing until it is sent SIGCONT."""
+    """Whether it lives but is stopped (SIGSTOP, Ctrl-Z), so that it does nothing until SIGCONT."""
     try:
         return alive(process) and psutil.Process(process.pid).status() == psutil.STATUS_STOPPED
     except psutil.NoSuchProcess:
@@ -103,23 +103,23 @@ def stopped(process: ProcessId) -> bool:
 
 
 def tree(process: ProcessId) -> frozenset[ProcessId]:
-    """The living of: the process, all its descendants, and all of the process group that it leads (or led)."""
+    """The living ones among the process, its descendants, and the process group that it leads (or led)."""
     pids = {process.pid, *_descendants(process), *_group(process)} if alive(process) else _group(process)
     return frozenset(found for pid in pids if (found := identify(pid)) is not None)
 
 
 def memory_mb(roots: Iterable[ProcessId]) -> float:
-    """How much memory whole trees use together, in MB; what processes share counts in parts, where the system tells."""
+    """The memory of whole trees in MB. Shared memory counts once where the system reports it (PSS)."""
     found = {each for root in roots for each in tree(root)}
     return sum(_memory_of(each.pid) for each in found) / 1e6
 
 
 def _memory_of(pid: int) -> int:
     try:
-        told = psutil.Process(pid).memory_full_info()
+        info = psutil.Process(pid).memory_full_info()
     except (psutil.NoSuchProcess, psutil.AccessDenied):
         return 0
-    return int(getattr(told, "pss", 0) or told.rss)
+    return int(getattr(info, "pss", 0) or info.rss)
 
 
 def end(
@@ -128,18 +128,18 @@ def end(
     *,
     also: Callable[[], Iterable[ProcessId]] = tuple,
 ) -> frozenset[ProcessId]:
-    """End whole trees by SIGKILL and return all their processes, each seen dead.
+    """End whole process trees by SIGKILL and return all their processes, each confirmed dead.
 
-    Everything is stopped before anything is killed, so that none can start another one meanwhile.
+    Everything is stopped before anything is killed, so that no process can start another one in between.
 
     Args:
-        processes: the roots; those that are dead already are no hindrance.
-        deadline_seconds: in all, for every death to be seen.
-        also: finds further processes that belong to them (by a mark in the command line, say); asked repeatedly.
+        processes: the roots; dead ones are allowed.
+        deadline_seconds: the time limit for all of it.
+        also: finds further processes that belong to them (by their command line, say); called repeatedly.
 
     Raises:
         StillAlive: one of them lives at the deadline.
-        ValueError: the process that asks is one of them; nothing was signalled.
+        ValueError: this process is one of them; nothing was signalled.
     """
     roots = tuple(processes)
     deadline = time.monotonic() + deadline_seconds
@@ -172,7 +172,7 @@ def _signal(processes: Iterable[ProcessId], number: signal.Signals) -> None:
             try:
                 os.kill(process.pid, number)
             except ProcessLookupError:
-                continue  # it died between the two lines, which is what is wanted
+                continue  # it died between the two lines
 
 
 def _see_dead(processes: set[ProcessId], deadline: float) -> None:
@@ -185,7 +185,7 @@ def _see_dead(processes: set[ProcessId], deadline: float) -> None:
 
 
 def reap(pid: int) -> None:
-    """Take a dead child out of the process table; nothing if it lives or is somebody else's child."""
+    """Remove a dead child from the process table; nothing if it lives or isn't a child of this process."""
     try:
         os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
@@ -200,13 +200,13 @@ def _descendants(process: ProcessId) -> set[int]:
 
 
 def _group(leader: ProcessId) -> set[int]:
-    """Pids in the group that this process leads or led.
+    """The pids of the process group that this process leads or led.
 
-    A dead leader's number isn't handed out again while its group has members. That the group is the old one is
-    checked all the same: nobody else may hold the number, and no member may be older than the leader.
+    The system doesn't reuse a dead leader's pid while its group has members. This is checked all the same: no other
+    process may have the pid, and no member may be older than the leader.
     """
     holder = identify(leader.pid)
-    if is_over(leader.place) or (holder is not None and holder.started != leader.started):
+    if pid_namespace_ended(leader.namespace) or (holder is not None and holder.started != leader.started):
         return set()
     members = {pid for pid in psutil.pids() if pid and _group_of(pid) == leader.pid}
     return {pid for pid in members if (_start_of(pid) or 0.0) >= leader.started}
@@ -220,7 +220,7 @@ def _group_of(pid: int) -> int | None:
 
 
 def _start_of(pid: int) -> float | None:
-    """When the process with this pid started, None if there is none or a zombie."""
+    """The start of the process with this pid; None if there is none, or only a zombie."""
     return _start_from_proc(pid) if sys.platform == "linux" else _start_from_psutil(pid)
 
 
@@ -243,7 +243,7 @@ def _start_from_psutil(pid: int) -> float | None:
 
 
 def own_user() -> str:
-    """The account of this machine that this process runs under: on its authority a run is submitted."""
+    """The account that this process runs under; runs are submitted in its name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # an account without a name, as in many containers
@@ -251,51 +251,58 @@ def own_user() -> str:
 
 
 @cache
-def own_place() -> str:
-    """The place of this process: "machine/boot/namespace"; unnamed where the system doesn't tell it.
+def own_pid_namespace() -> str:
+    """This process's pid namespace as "machine/boot/namespace"; `UNKNOWN_NAMESPACE` where the system has none.
 
-    Source: pid_namespaces(7), random(4). The machine's id is for nobody else's eyes (machine-id(5)): of it stands here
-    only what tells it apart.
+    Source: pid_namespaces(7), random(4). The machine's id must not be published (machine-id(5)), so only a digest of it
+    stands here.
     """
     if sys.platform != "linux":
-        return UNNAMED
+        return UNKNOWN_NAMESPACE
     try:
         boot, namespace = Path(_BOOT).read_text().strip(), os.readlink(_NAMESPACE)
     except OSError:
-        return UNNAMED
+        return UNKNOWN_NAMESPACE
     return f"{_machine()}/{boot}/{namespace.strip('pid:[]')}"
 
 
-def sees(place: str, *, own: str | None = None) -> bool:
-    """Whether it can be told here which processes of a place live.
+def pid_namespace_visible(namespace: str, *, own: str | None = None) -> bool:
+    """Whether it can be told from here which processes of a pid namespace live.
 
     Args:
-        place: the place.
-        own: the place that looks; None = this process's.
+        namespace: the namespace.
+        own: the namespace of the observer; None = this process's.
     """
-    here = own_place() if own is None else own
-    return UNNAMED in {place, here} or _counts(place) == _counts(here) or is_over(place, own=here)
+    here = own_pid_namespace() if own is None else own
+    return (
+        UNKNOWN_NAMESPACE in {namespace, here}
+        or _boot_and_number(namespace) == _boot_and_number(here)
+        or pid_namespace_ended(namespace, own=here)
+    )
 
 
-def is_over(place: str, *, own: str | None = None) -> bool:
-    """Whether all processes of a place are dead, since its machine has been started anew: both are this machine's own
-    namespace, in two boots. Of a container nothing like it is known: it may be another machine's."""
-    here = own_place() if own is None else own
-    if UNNAMED in {place, here}:
+def pid_namespace_ended(namespace: str, *, own: str | None = None) -> bool:
+    """Whether all processes of a pid namespace are dead because its machine has rebooted since.
+
+    Known only if both are the initial namespace of one machine, in two boots. A container's namespace never counts as
+    ended: it may belong to another machine.
+    """
+    here = own_pid_namespace() if own is None else own
+    if UNKNOWN_NAMESPACE in {namespace, here}:
         return False
-    (machine, boot, namespace), (own_machine, own_boot, own_namespace) = place.split("/"), here.split("/")
-    same_machine = machine == own_machine != "" and namespace == own_namespace == _FIRST_NAMESPACE
+    (machine, boot, number), (own_machine, own_boot, own_number) = namespace.split("/"), here.split("/")
+    same_machine = machine == own_machine != "" and number == own_number == _INITIAL_NAMESPACE
     return same_machine and boot != own_boot
 
 
-def _counts(place: str) -> str:
-    """Boot and namespace: who counts the processes. A container that shares them may name the machine otherwise."""
-    return place.partition("/")[2]
+def _boot_and_number(namespace: str) -> str:
+    """Without the machine: a container that shares the machine's pids may have another machine id."""
+    return namespace.partition("/")[2]
 
 
 def _machine() -> str:
     try:
-        said = Path(_MACHINE).read_text().strip()
+        machine = Path(_MACHINE).read_text().strip()
     except OSError:
         return ""
-    return hashlib.sha256(f"browser-agent {said}".encode()).hexdigest()[:12] if said else ""
+    return hashlib.sha256(f"browser-agent {machine}".encode()).hexdigest()[:12] if machine else ""

@@ -6,13 +6,13 @@ Addresses keep scheme, host and path; bodies, cookies and query values are never
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from browser_agent.errors import WrongTask
+from observers.request_pattern import is_pattern, matches
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that are declared not to change anything (RFC 9110, 9.2.1); all others are writes."""
@@ -148,13 +148,10 @@ def restarts_in_words(stored: str | None) -> list[str]:
 NOTHING_SEEN = WireReport()
 """No keeper lived through the gesture: the wire says nothing."""
 
-_SENDS = re.compile(r"(?P<method>[A-Z]+) (?P<path>/\S*)")
-
 
 def check_sends(sends: str) -> None:
-    """Raise `WrongTask` unless `sends` is written as "METHOD /path", where `*` stands for any text within a segment
-    and `**` for any text at all."""
-    if _SENDS.fullmatch(sends) is None:
+    """Raise `WrongTask` unless `sends` is a pattern that names its method; see `observers.request_pattern`."""
+    if not is_pattern(sends) or sends.startswith("*"):
         raise WrongTask(f"sends={sends!r} isn't a request: write a method and a path, such as 'POST /invoices/*'.")
 
 
@@ -164,20 +161,7 @@ def is_among(write: str, patterns: Iterable[str]) -> bool:
     return any(matches_request(pattern, method, address) for pattern in patterns)
 
 
-def matches_request(sends: str, method: str, url: str) -> bool:
-    """Whether a request is the declared one. The query counts only if `sends` names one.
-
-    Args:
-        sends: "METHOD /path" with `*` and `**`.
-        method: the request's HTTP method.
-        url: its absolute address.
-    """
-    declared = _SENDS.fullmatch(sends)
-    if declared is None or method.upper() != declared["method"]:
-        return False
+def matches_request(pattern: str, method: str, url: str) -> bool:
+    """Whether a request to an absolute address fits a pattern; see `observers.request_pattern`."""
     address = urlsplit(url)
-    asked = unquote(address.path) or "/"
-    if "?" in declared["path"]:
-        asked += f"?{address.query}"
-    pattern = re.escape(unquote(declared["path"])).replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
-    return re.fullmatch(pattern, asked, re.DOTALL) is not None
+    return matches(pattern, method, f"{address.path}?{address.query}")

@@ -14,7 +14,7 @@ _REDIRECT = 300
 class Accepted(NamedTuple):
     """A request that was carried out if it is answered so.
 
-    sends: "METHOD /path", where `*` stands for any text within a segment and `**` for any text at all.
+    sends: "METHOD /path", with stars as `request_pattern` says.
     status: the answer's status, 2xx or 3xx.
     location: for 3xx, where the answer leads to, as a path with the same stars; empty for 2xx.
     """

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.testing
 from typer.testing import CliRunner
 
 import browser_agent.keeper.keeper
@@ -20,6 +23,9 @@ from browser_agent.options import Ended, Event, Options, Tell
 from browser_agent.states import QuestionKind, RunState
 from browser_agent.store import Store
 from tests.store.building import asked, claim
+
+# The tree of commands is built once: that takes longer than most commands do.
+typer.testing._get_command = cache(typer.testing._get_command)  # type: ignore[attr-defined]
 
 TASK = """
 from datetime import date
@@ -74,7 +80,8 @@ def cli(here: Path) -> Cli:
 
 
 @pytest.fixture
-def store(here: Path) -> Iterator[Store]:
+def store(here: Path, migrated: Path) -> Iterator[Store]:
+    shutil.copy(migrated, here / "runs.db")
     with Store(here / "runs.db") as opened:
         yield opened
 

@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 
 from browser_agent.browser.chromium import Chromium
 from browser_agent.keeper.launch import submit
-from browser_agent.keeper.temporal.messages import Limits, Stand
+from browser_agent.keeper.temporal.messages import Limits, RunStatus
 from browser_agent.ownership.takeover import lives
 from browser_agent.store.records import AttemptRow, RunRow
 
@@ -129,12 +129,12 @@ class Engine:
 
     def start(self, task: str, key: str, limits: Limits, file: str = "posting.py", **arguments: Any) -> RunRow:
         """Submit a run whose workflow waits as long as it is told."""
-        from browser_agent.keeper.temporal.client import Place, start
+        from browser_agent.keeper.temporal.client import TemporalAddress, start
 
         row = submit(self.world.store, self.world.bound(task, file), arguments, key=key)
 
         async def started() -> bool:
-            return await start(await self.server.client(), row, Place(queue=self.queue), limits)
+            return await start(await self.server.client(), row, TemporalAddress(queue=self.queue), limits)
 
         assert self.run(started())
         return row
@@ -162,7 +162,7 @@ class Engine:
 
         return apart(asked())
 
-    def result(self, key: str) -> Stand:
+    def result(self, key: str) -> RunStatus:
         """How its workflow ended; its failure raises."""
         from temporalio.client import WorkflowFailureError
 
@@ -170,7 +170,7 @@ class Engine:
             return await asyncio.wait_for(handle.result(), DEADLINE_SECONDS)
 
         try:
-            return TypeAdapter(Stand).validate_python(self.ask(key, result))
+            return TypeAdapter(RunStatus).validate_python(self.ask(key, result))
         except WorkflowFailureError as error:
             raise error.cause or error from error
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 from pydantic import Field as Data
 
 from browser_agent.browser.deadline import DeadlinePassed, within
+from browser_agent.secrets.secret_fields import SECRET_CONTROL_NAMES, SECRET_CONTROLS, any_of
 from observers.evidence import plain_address
 from observers.session import giving_script
 
@@ -27,10 +28,8 @@ MOST_HELD = 1_000_000
 
 # A field is withheld by what it is (its type, its autocomplete, how it is drawn), by what it is called, or if its value
 # is a card number by the Luhn check (ISO/IEC 7812-1).
-_READ = r"""(most) => {
-  const SECRET = /^(cc-.*|one-time-code|current-password|new-password)$/;
-  const NAMED = new RegExp("pass(word|wd|code|phrase)|pwd|secret|token|\\bpin\\b|\\botp\\b|one.?time|" +
-    "\\b(cvc|cvv|csc)\\d?\\b|card.?(no|num)", "i");
+_READ = r"""([most, secret, names]) => {
+  const NAMED = new RegExp(names, "i");
   const card = (text) => {
     const digits = text.replace(/[ -]/g, "");
     if (!/^\d{12,19}$/.test(digits)) return false;
@@ -46,7 +45,7 @@ _READ = r"""(most) => {
     (label(field) || field.ariaLabel || field.name || field.id || field.placeholder || "")
       .replace(/\s+/g, " ").trim().slice(0, 100);
   const withheld = (field) =>
-    field.type === "password" || field.autocomplete?.split(/\s+/).some((part) => SECRET.test(part)) ||
+    field.matches(secret) ||
     NAMED.test([called(field), field.name, field.id, field.placeholder].join(" ").replace(/[_-]/g, " ")) ||
     (getComputedStyle(field).webkitTextSecurity ?? "none") !== "none" || card(field.value ?? "");
   const value = (field) =>
@@ -65,6 +64,7 @@ _READ = r"""(most) => {
     origin: location.origin, session_storage: held,
   };
 }"""
+_ASKED = (MOST_FIELDS, SECRET_CONTROLS, any_of(SECRET_CONTROL_NAMES))
 _EMPTY_PAGE = '<!doctype html><link rel="icon" href="data:,">'
 
 
@@ -110,7 +110,7 @@ def read_page_state(page: Page, seconds: float = READ_SECONDS) -> PageState | No
         seconds: how long it may take to answer.
     """
     try:
-        found: Any = within(seconds, lambda: page.evaluate(_READ, MOST_FIELDS))
+        found: Any = within(seconds, lambda: page.evaluate(_READ, _ASKED))
         return PageState(address=page.url[:2000], **found)
     except (Error, DeadlinePassed, ValidationError):
         return None

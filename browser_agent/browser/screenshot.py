@@ -30,11 +30,8 @@ from browser_agent.browser.image import Box
 from browser_agent.browser.screenshot_mask import Found, Rect, find
 from browser_agent.errors import StoreUnusable
 from browser_agent.secrets.scrubber import Scrubber
+from browser_agent.secrets.secret_fields import SECRET_CONTROLS
 
-NEVER_SHOWN = "input[type=password], " + ", ".join(
-    f"[autocomplete*='{word}' i]" for word in ("password", "cc-", "one-time-code")
-)
-"""Fields that are covered even where the site says that they may be seen."""
 _MARGIN = 3  # pixels around a box: its edge is drawn softly
 _MOST_TRIES = 3
 
@@ -194,7 +191,7 @@ class _Camera:
 
     def __init__(self, page: Page, deadline: float, veil: Veil) -> None:
         self._page, self._deadline, self._veil = page, deadline, veil
-        self._selectors = [", ".join(veil.shown), NEVER_SHOWN]
+        self._selectors = [", ".join(veil.shown), SECRET_CONTROLS]
 
     def shoot(self) -> Shot:
         """How it stands, places, picture, how it stands: only what stood still in between is known to be covered."""

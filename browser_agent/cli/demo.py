@@ -26,6 +26,7 @@ from rich.table import Table
 from browser_agent import processes
 from browser_agent.browser.chromium import Chromium
 from browser_agent.cli import question_text
+from browser_agent.cli.desk import offer_key
 from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse, installing
@@ -34,7 +35,8 @@ from browser_agent.options import Ended, Event, KillAt, Options
 from browser_agent.ownership.terminal import check_attended
 from browser_agent.processes import ProcessId, own_user
 from browser_agent.reporting.html_report import write_report
-from browser_agent.script.tasks import dump_arguments, load_task, parse_arguments
+from browser_agent.script.arguments import dump_arguments, parse_arguments
+from browser_agent.script.loading import load_task
 from browser_agent.settings_sources import load
 from browser_agent.states import Answer, Point, QuestionKind, RunState
 from browser_agent.store import Said, Store
@@ -189,6 +191,7 @@ def main(*, fault: str | None = None, report: Path | None = None, headed: bool =
     check_attended(Options(headed=headed))
     books, mail, proxy, task_file = _source()
     folder = Path(tempfile.mkdtemp(prefix="browser-agent-demo-"))
+    offer_key(Screen(as_json), folder)
     with ExitStack() as stack:
         store = stack.enter_context(Store(folder / "runs.db"))
         site, post = stack.enter_context(books()), stack.enter_context(mail())
@@ -204,7 +207,7 @@ def _source() -> tuple[type[Books], type[Mail], type[FaultProxy], Path]:
         from browser_agent.testing import Books, FaultProxy, Mail
     except ImportError as error:
         raise Misuse(f"The demo needs the practice sites; {installing('testing')} ({error}).") from error
-    return Books, Mail, FaultProxy, find_task(Path(__file__).parent)
+    return Books, Mail, FaultProxy, find_task(Path(__file__).parents[1])
 
 
 def find_task(package: Path) -> Path:

@@ -17,6 +17,7 @@ from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse, UnknownName
 from browser_agent.reporting.log import start_log
 from browser_agent.secrets.scrubber import Scrubber
+from browser_agent.secrets.seal import key_in_use, new_key
 from browser_agent.store import Store
 from browser_agent.store.records import RunRow
 
@@ -28,7 +29,7 @@ StorePath = Annotated[
     typer.Option(
         "--store",
         metavar="FILE|postgresql://...",
-        help=f"The store. Default: {settings_sources.STORE_VARIABLE}, {settings_sources.FILE_NAME}, else your data folder",
+        help=f"The store (default {settings_sources.STORE_VARIABLE}, {settings_sources.FILE_NAME}, or data folder)",
     ),
 ]
 Set = Annotated[
@@ -77,7 +78,12 @@ def resolved(given: list[str] | None = None, **flags: Any) -> settings_sources.R
 
 
 def open_desk(
-    store: str | None, as_json: bool, *, new: bool = False, using: settings_sources.Settings | None = None
+    store: str | None,
+    as_json: bool,
+    *,
+    new: bool = False,
+    keeps_sessions: bool = False,
+    using: settings_sources.Settings | None = None,
 ) -> Desk:
     """Open the store that is meant, and begin to log if that is wanted.
 
@@ -85,6 +91,7 @@ def open_desk(
         store: what `--store` said.
         as_json: whether a program reads along.
         new: whether the store may be made if it is not there.
+        keeps_sessions: whether the command keeps sessions, so that it makes a key if there is none yet.
         using: the settings of this command; those of file and environment by default.
 
     Raises:
@@ -96,7 +103,31 @@ def open_desk(
         raise UnknownName(f"There is no store at {where} yet; `browser-agent run` makes one.")
     more = store_option(where, settings_sources.store_meant(None, settings_sources.load()))
     start_log(found.log_level, found.log_file, as_json=found.log_format == "json")
-    return Desk(Store(where, host=found.host, evidence=found.evidence), Screen(as_json), found, more)
+    screen = Screen(as_json)
+    if keeps_sessions:
+        offer_key(screen, where)
+    return Desk(Store(where, host=found.host, evidence=found.evidence), screen, found, more)
+
+
+def offer_key(screen: Screen, where: Path | str) -> None:
+    """Make this user's key if there is none yet, and say so in one line; if it can't be made, say that instead.
+
+    Not for a database: machines that share a store must have the same key.
+
+    Args:
+        screen: where it is said.
+        where: the store.
+
+    Raises:
+        Misuse: there is a key that can't be used.
+    """
+    if not isinstance(where, Path) or key_in_use() is not None:
+        return
+    try:
+        screen.progress(f"A key was made: {new_key()}. From now on sessions are kept sealed with it.")
+    except Misuse as error:
+        if key_in_use() is None:  # else another process has just made it
+            screen.progress(f"{error} Sessions are kept in memory only, and end with their keeper.")
 
 
 def told(command: Callable[P, Exit]) -> Callable[P, None]:
@@ -111,21 +142,31 @@ def told(command: Callable[P, Exit]) -> Callable[P, None]:
             code = command(*args, **kwargs)
         except KeyboardInterrupt:  # before a keeper was there to take it, or after it was gone
             raise typer.Exit(INTERRUPTED) from None
-        except (Misuse, ChromiumNotFound, ChromiumDidNotStart) as error:
-            _tell(screen, error)
-            code = Exit.MISUSE
+        except Misuse as error:
+            code = _complain(screen, error, str(error))
+        except (ChromiumNotFound, ChromiumDidNotStart) as error:
+            from browser_agent.cli.browser_checks import start_failure
+
+            code = _complain(screen, error, start_failure(error))
+        except Exception as error:  # Playwright has no type of its own for a driver that doesn't start
+            from browser_agent.cli.browser_checks import driver_failure
+
+            if not (failure := driver_failure()):
+                raise
+            code = _complain(screen, error, failure)
         raise typer.Exit(int(code))
 
     del _told.__annotations__["return"]
     return _told
 
 
-def _tell(screen: Screen, error: Exception) -> None:
-    words = Scrubber().text(str(error))
+def _complain(screen: Screen, error: Exception, message: str) -> Exit:
+    words = Scrubber().text(message)
     if screen.as_json:
         screen.document({"error": words, "kind": type(error).__name__})
     else:
         screen.complain(words)
+    return Exit.MISUSE
 
 
 def named_values(pairs: list[str], what: str) -> dict[str, Any]:

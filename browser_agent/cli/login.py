@@ -8,12 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from browser_agent.cli.desk import AsJson, Desk, Set, StorePath, named_values, open_desk, resolved
+from browser_agent.cli.desk import AsJson, Desk, Set, StorePath, named_values, offer_key, open_desk, resolved
 from browser_agent.cli.exit_codes import Exit
+from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse, UnknownName
 from browser_agent.ownership.terminal import enter_pressed, has_display
-from browser_agent.script.tasks import Task, load_module, load_task
-from browser_agent.secrets.seal import load_seal
+from browser_agent.script.loading import load_module, load_task
+from browser_agent.script.tasks import Task
+from browser_agent.secrets.seal import key_in_use
+from browser_agent.settings_sources import store_meant
 from browser_agent.states import QuestionKind
 from browser_agent.store.logins import NO_KEY
 from observers import Site
@@ -44,14 +47,16 @@ def login(
 ) -> Exit:
     """Open a browser in which YOU sign in; what it leaves is kept encrypted for every later run of that account.
 
-    It needs a key (`browser-agent key --new`). Address and account come from FILE, browser-agent.toml, --site and
-    --account.
+    It is sealed with your key (`browser-agent key`), which is made if there is none. The address and the account come
+    from FILE, browser-agent.toml, --site and --account.
 
     Example:  browser-agent login books --site books=https://books.example --account books=acme
     """
-    if not (list_all or forget) and load_seal() is None:
-        raise Misuse(NO_KEY)  # before a store is made
     using = resolved(given).settings
+    if not (list_all or forget):
+        offer_key(Screen(as_json), store_meant(store, using))
+        if key_in_use() is None:
+            raise Misuse(NO_KEY)  # before a store is made
     desk = open_desk(store, as_json, new=not (list_all or forget), using=using)
     if list_all:
         return _list(desk)

@@ -25,25 +25,31 @@ FAULTS = (
 
 def doctor(
     install: Annotated[
-        bool, typer.Option("--install", metavar="", help="First get a Chromium, if none starts.")
+        bool,
+        typer.Option(
+            "--install",
+            metavar="",
+            help="First install what is missing: Chromium, and, as root on Debian or Ubuntu, libraries and fonts.",
+        ),
     ] = False,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Look whether this machine can run browser tasks, and say what to do if not. Installs only with --install.
+    """Check whether this machine can run browser tasks, and say what to do if not. Installs only with --install.
 
     Example:  browser-agent doctor
     """
-    from browser_agent.cli.doctor import as_json as json_of
-    from browser_agent.cli.doctor import as_lines, examine, install_chromium
+    from browser_agent.cli import check
+    from browser_agent.cli.doctor import examine
+    from browser_agent.cli.installation import install as install_missing
 
     using = settings_sources.load()
     where = settings_sources.store_meant(store, using)
     if install:
-        install_chromium()
+        install_missing()
     checks = examine(where.parent if isinstance(where, Path) else where, using)
-    typer.echo(json_of(checks) if as_json else as_lines(checks))
-    return Exit.FINISHED if all(check.well for check in checks) else Exit.RAISED
+    typer.echo(check.as_json(checks) if as_json else check.as_lines(checks))
+    return Exit.FINISHED if all(each.well for each in checks) else Exit.RAISED
 
 
 def key(

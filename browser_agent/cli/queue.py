@@ -22,7 +22,8 @@ from browser_agent.keeper.launch import ForWorkers
 from browser_agent.keeper.launch import submit as write_down
 from browser_agent.options import Event
 from browser_agent.ownership.liveness import Liveness, age, held_idly, liveness
-from browser_agent.script.tasks import load_task, parse_arguments
+from browser_agent.script.arguments import parse_arguments
+from browser_agent.script.loading import load_task
 from browser_agent.states import RunState
 from browser_agent.store.records import AttemptRow
 from browser_agent.store.worker_registry import Keeping
@@ -120,7 +121,7 @@ def worker(
     from browser_agent.keeper.queue_worker import WorkerLimits, serve  # Playwright is slow to import
 
     using = resolved(given, memory=memory_limit, log_level=log_level, log_file=log_file).settings
-    desk = open_desk(store, as_json, new=True, using=using)
+    desk = open_desk(store, as_json, new=True, keeps_sessions=True, using=using)
     duty = WorkerLimits(concurrency, 1 if once else None, until_idle or once)
     desk.screen.progress(f"A worker of {concurrency} waits for runs in {desk.store.where}")
     taken = serve(desk.store, duty, using.options(), _teller(desk))

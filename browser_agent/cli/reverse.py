@@ -33,6 +33,6 @@ def reverse(
 
     using = resolved(given, headed=headed).settings
     options = display(using)
-    desk = open_desk(store, as_json, using=using)
+    desk = open_desk(store, as_json, keeps_sessions=True, using=using)
     row = submit_reversal(desk.store, desk.run(name), what)
     return go_on(desk, row, options)

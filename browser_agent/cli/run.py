@@ -17,7 +17,9 @@ from browser_agent.options import OPEN_TASK, Ended, KillAt, Options
 from browser_agent.ownership.takeover import give_to_queue
 from browser_agent.ownership.terminal import check_attended
 from browser_agent.processes import own_user
-from browser_agent.script.tasks import Task, load_task, parse_arguments
+from browser_agent.script.arguments import parse_arguments
+from browser_agent.script.loading import load_task
+from browser_agent.script.tasks import Task
 from browser_agent.settings_sources import Settings
 from browser_agent.states import Point, RunState, Victim
 from browser_agent.store.leases import refuse_ended
@@ -115,7 +117,7 @@ def run(
     options = display(using, pause_before_gesture, kill_at)
     found = load_task(file)
     values = parse_arguments(found, named_values(arguments or [], "an argument of the task"))  # before a store is made
-    desk = open_desk(store, as_json, new=True, using=using)
+    desk = open_desk(store, as_json, new=True, keeps_sessions=True, using=using)
     bind(found, named_values(site or [], "a site"), named_values(account or [], "an account"), desk.settings)
     return go_on(desk, submit(desk.store, found, values, key), options)
 

@@ -252,7 +252,7 @@ def _show_step(desk: Desk, step: StepRow, gestures: list[GestureRow], questions:
     desk.screen.say(f"  {step.seq:>3}  {one_line(step.words)}  {step.state}{ended}")
     for gesture in gestures:
         known = _known(gesture, questions)
-        state = state_in_words(gesture, kept=gesture.attempt == at_it)
+        state = state_in_words(gesture, keeper_alive=gesture.attempt == at_it)
         states = f"{state}{'' if gesture.count is None else f' (count {gesture.count})'}"
         desk.screen.say(
             f"       {gesture.kind} (attempt {gesture.attempt}): {one_line(gesture.words)}: {states}{known}"

@@ -31,13 +31,14 @@ from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse, installing
 from browser_agent.keeper.launch import submit as write_down
 from browser_agent.ownership.watchdog import Watchdog
-from browser_agent.script.tasks import load_task, parse_arguments
+from browser_agent.script.arguments import parse_arguments
+from browser_agent.script.loading import load_task
 from browser_agent.settings_sources import Settings
 from browser_agent.states import RunState
 
 if TYPE_CHECKING:
-    from browser_agent.keeper.temporal.client import Place
-    from browser_agent.keeper.temporal.messages import Limits, Wanted
+    from browser_agent.keeper.temporal.client import TemporalAddress
+    from browser_agent.keeper.temporal.messages import Limits, ScheduledRun
     from browser_agent.store import Store
 
 Address = Annotated[
@@ -73,19 +74,21 @@ def worker(
     using = _using(given, address, namespace, queue)
     options = display(using, kill_at=kill_at)
     door = _door()
-    from browser_agent.keeper.temporal.browser_activities import Browsers
+    from browser_agent.keeper.temporal.browser_activities import BrowserActivities
 
-    desk = open_desk(store, as_json, new=True, using=using)
+    desk = open_desk(store, as_json, new=True, keeps_sessions=True, using=using)
 
     async def serve() -> None:
         client = await door.connect(_place(using))
         desk.screen.progress(f"Keeping runs of {using.temporal_queue}, up to {browsers} at once.")
 
-        def submit_wanted(wanted: Wanted, day: str) -> str:
+        def submit_wanted(wanted: ScheduledRun, day: str) -> str:
             return _submit_wanted(desk.store, using, wanted, day)
 
-        keeping = Browsers(client, desk.store, options, at_once=browsers, submit=submit_wanted, tell=desk.screen.tell)
-        await door.serve(keeping.worker(using.temporal_queue))
+        activities = BrowserActivities(
+            client, desk.store, options, at_once=browsers, submit=submit_wanted, tell=desk.screen.tell
+        )
+        await door.serve(activities.worker(using.temporal_queue))
 
     with Watchdog(desk.store, options, desk.screen.tell).going():
         asyncio.run(serve())
@@ -109,14 +112,14 @@ def workflows(
     """
     using = _using(given, address, namespace, queue)
     door = _door()
-    from browser_agent.keeper.temporal.store_activities import Desk as WorkflowDesk
+    from browser_agent.keeper.temporal.store_activities import StoreActivities
 
     desk = open_desk(store, as_json, new=True, using=using)
 
     async def serve() -> None:
         client = await door.connect(_place(using))
         desk.screen.progress(f"Serving the workflows of {using.temporal_queue}.")
-        await door.serve(WorkflowDesk(client, desk.store).worker(using.temporal_queue))
+        await door.serve(StoreActivities(client, desk.store).worker(using.temporal_queue))
 
     asyncio.run(serve())
     return Exit.FINISHED
@@ -276,12 +279,12 @@ def schedule(
     """
     using = _using(given, address, namespace, queue)
     door = _door()
-    from browser_agent.keeper.temporal.messages import Wanted
+    from browser_agent.keeper.temporal.messages import ScheduledRun
 
     found = load_task(file)
     if "{day}" not in key:
         raise Misuse(f"The key {key!r} is the same every day, so there would be one run for ever: write {{day}} in it.")
-    wanted = Wanted(
+    wanted = ScheduledRun(
         f"{found.file}:{found.name}",
         key,
         named_values(arguments or [], "an argument of the task"),
@@ -293,7 +296,7 @@ def schedule(
 
     async def make() -> Exit:
         client = await door.connect(_place(using))
-        await door.schedule(client, name, wanted, cron=cron, place=_place(using), limits=_limits(using))
+        await door.schedule(client, name, wanted, cron=cron, at=_place(using), limits=_limits(using))
         screen.say(f"Schedule {name} starts {found.name} at: {'; '.join(cron)} (UTC).")
         screen.document({"schedule": name, "task": wanted.task})
         return Exit.FINISHED
@@ -304,7 +307,7 @@ def schedule(
 COMMANDS: tuple[Callable[..., Exit], ...] = (worker, workflows, submit, answer, resume, schedule)
 
 
-def _submit_wanted(store: Store, using: Settings, wanted: Wanted, day: str) -> str:
+def _submit_wanted(store: Store, using: Settings, wanted: ScheduledRun, day: str) -> str:
     """Submit a run that is due on that day; its id, also if it was submitted before."""
     found = load_task(wanted.task)
     bind(found, dict(wanted.sites), dict(wanted.accounts), using)
@@ -331,10 +334,10 @@ def _using(given: list[str] | None, address: str | None, namespace: str | None, 
     return resolved(given, temporal_address=address, temporal_namespace=namespace, temporal_queue=queue).settings
 
 
-def _place(using: Settings) -> Place:
-    from browser_agent.keeper.temporal.client import Place
+def _place(using: Settings) -> TemporalAddress:
+    from browser_agent.keeper.temporal.client import TemporalAddress
 
-    return Place(using.temporal_address, using.temporal_namespace, using.temporal_queue)
+    return TemporalAddress(using.temporal_address, using.temporal_namespace, using.temporal_queue)
 
 
 def _limits(using: Settings) -> Limits:

@@ -87,7 +87,7 @@ def keep(
         raise Misuse(f"Run {run} was opened by other code: open it there again, with its key, and it goes on.")
     check_options(options or Options())
     with Announcer(store, run, options or Options(), tell) as announcer:
-        keeper = _Keeper(store, run, options or Options(), announcer.tell, engine, after, stop or StopAsked())
+        keeper = _Keeper(store, run, options or Options(), announcer.announce, engine, after, stop or StopAsked())
         if not _loop_runs_here():
             return asyncio.run(keeper.keep())
         with ThreadPoolExecutor(1, thread_name_prefix="keeper") as thread:  # a notebook, or Playwright's sync API
@@ -146,7 +146,7 @@ class _Keeper:
         async with async_playwright() as playwright:
             self._playwright = playwright
             kept = self._session = await asyncio.to_thread(RunSession, self._store, self._run, self._say)
-            first = await asyncio.to_thread(kept.first, self._tenure.lease)
+            first = await asyncio.to_thread(kept.initial_state, self._tenure.lease)
             at_the_wire = (self._release, self._reach)
             self._holding = RunBrowser(
                 playwright,
@@ -279,7 +279,7 @@ class _Keeper:
         return {}
 
     async def _remember(self, session: dict[str, Any], page: dict[str, Any] | None) -> None:
-        await asyncio.to_thread(self._session.keep, self._tenure.lease, session, page)
+        await asyncio.to_thread(self._session.checkpoint, self._tenure.lease, session, page)
 
     # at the wire
 

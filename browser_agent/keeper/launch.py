@@ -13,7 +13,8 @@ from browser_agent import settings_sources
 from browser_agent.options import Ended, Options
 from browser_agent.processes import own_user
 from browser_agent.run import run_secrets
-from browser_agent.script.tasks import Task, dump_arguments, parse_arguments
+from browser_agent.script.arguments import dump_arguments, parse_arguments
+from browser_agent.script.tasks import Task
 from browser_agent.settings import Settings
 from browser_agent.store import Store
 from browser_agent.store.records import RunRow
@@ -72,7 +73,7 @@ def submit(
         not_before=asked.not_before,
         budget=asked.attempts,
     )
-    run_secrets.keep(store, row.id, secrets)
+    run_secrets.hold(store, row.id, secrets)
     return row
 
 

@@ -127,7 +127,7 @@ class OpenAttempt(Attempt):
     def wire(self, gesture: str) -> WireReport:
         return self._guard.report(gesture)
 
-    def tell(self, kind: str, words: str, **details: Any) -> None:
+    def emit(self, kind: str, words: str, **details: Any) -> None:
         self._tell(self.store.database.scrubber.facts(Event(kind, words, self.lease.run, self.lease.attempt, details)))
 
     def pause(self, words: str) -> None:
@@ -224,7 +224,7 @@ def open_run(  # each is optional and has its own name
         )
         lease = take_over(opened, row.id, last_attempt(opened, row.id))
         announcer = Announcer(opened, row.id, kept, tell)
-        attempt = OpenAttempt(opened, lease, page, browser, known, kept, announcer.tell, reach)
+        attempt = OpenAttempt(opened, lease, page, browser, known, kept, announcer.announce, reach)
         run = OpenRun(attempt, site)
         try:
             with announcer, _beating(opened, lease), _ended(opened, lease, run):

@@ -37,7 +37,9 @@ from browser_agent.processes import ProcessId
 from browser_agent.run.attempt import Attempt
 from browser_agent.run.executor import Run, state_after
 from browser_agent.run.reversal import load
-from browser_agent.script.tasks import Task, load_arguments, package_versions, source_hash
+from browser_agent.script.arguments import load_arguments
+from browser_agent.script.loading import package_versions, source_hash
+from browser_agent.script.tasks import Task
 from browser_agent.states import RunState
 from browser_agent.store import Lease, Store, Times
 from browser_agent.store.records import RunRow
@@ -89,7 +91,7 @@ def _attempt(store: Store, lease: Lease, channel: Channel, options: Options, sec
         except KeeperGone:
             attempt.keeper_gone()
         except _Died as died:
-            attempt.tell("trouble", str(died))
+            attempt.emit("trouble", str(died))
             os._exit(TROUBLE_CODE)  # nothing more can be done from here; the keeper sees it and the next one looks
 
 
@@ -114,7 +116,7 @@ def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, 
         else:
             run.reopen(error)
             store.leases.end(lease, RunState.RAISED, ended_by=_told(error, task))
-            attempt.tell("raised", _told(error, task))
+            attempt.emit("raised", _told(error, task))
     else:
         if run.stop is not None:
             _stopped(attempt, run.stop)
@@ -142,7 +144,7 @@ def _stopped(attempt: Attempt, stop: Stop) -> None:
         state, said = RunState.READY, f"given back to the queue by its worker process: {said}"
     if attempt.store.leases.run(attempt.lease.run).state is RunState.RUNNING:
         attempt.store.leases.end(attempt.lease, state, ended_by=said)
-    attempt.tell("stopped", str(stop))
+    attempt.emit("stopped", str(stop))
 
 
 def _told(error: BaseException, task: Task[..., Any]) -> str:

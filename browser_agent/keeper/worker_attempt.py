@@ -68,12 +68,12 @@ class WorkerAttempt(Attempt):
         if self._acting is not None and not self._acting.browser.is_connected():
             self._acting = None
         if self._acting is None:
-            self.goes_on(BROWSER_SECONDS)
+            self.restart_step_limit(BROWSER_SECONDS)
             self._acting = self._attached() or self._attached_anew()
             self._furnish(self._acting)
             self._acting.give_session_storage(self.session)
             self.store.leases.note(self.lease, page=self._acting.target)
-            self.goes_on()
+            self.restart_step_limit()
         return self._acting
 
     def _attached(self) -> Acting | None:
@@ -101,7 +101,7 @@ class WorkerAttempt(Attempt):
             else:
                 self._downloads.wait(0.0)  # what was under way in the last browser is lost, and said to be
             self._browsers += 1
-            self._downloads = Downloads(acting.context, folder, f"{run}-{number}-{self._browsers}", self.tell)
+            self._downloads = Downloads(acting.context, folder, f"{run}-{number}-{self._browsers}", self.emit)
         acting.fresh, acting.look_seconds = self.options.appearance.context_options, self.options.look_seconds
         if self.options.page_seconds is not None:
             acting.context.set_default_timeout(self.options.page_seconds * 1000)
@@ -166,11 +166,11 @@ class WorkerAttempt(Attempt):
     def wire(self, gesture: str) -> WireReport:
         return WireReport.model_validate(self.channel.ask("report", gesture=gesture)["report"])
 
-    def tell(self, kind: str, words: str, **details: Any) -> None:
+    def emit(self, kind: str, words: str, **details: Any) -> None:
         self.channel.tell(kind=kind, words=words, details=details)
 
     @contextmanager
-    def at_step(self, words: str) -> Iterator[None]:
+    def timed_step(self, words: str) -> Iterator[None]:
         self._count(words)
         try:
             yield
@@ -178,14 +178,14 @@ class WorkerAttempt(Attempt):
             self._count("")
 
     @contextmanager
-    def noticing(self, step: str, harmless: Sequence[str]) -> Iterator[None]:
+    def watch_preparation(self, step: str, harmless: Sequence[str]) -> Iterator[None]:
         self.channel.ask("notice", step=step, harmless=list(harmless))  # it is heard before anything is written
         try:
             yield
         finally:
             self.channel.ask("notice", step="", harmless=[])
 
-    def goes_on(self, seconds: float = 0.0) -> None:
+    def restart_step_limit(self, seconds: float = 0.0) -> None:
         if self._step:
             self._count(self._step, seconds)
 

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from browser_agent import processes
 from browser_agent.keeper.fork_server import BIRTH, CODE, SIZE
-from browser_agent.processes import ProcessId, own_place
+from browser_agent.processes import ProcessId, own_pid_namespace
 
 START_SECONDS = 60.0
 """How long an order may wait for its worker; the first one waits for all the imports, perhaps on a busy machine."""
@@ -155,7 +155,7 @@ class ForkServer:
             raise ForkServerGone("The process that starts the workers has ended; what it said is on standard error.")
         cord.setblocking(False)
         pid, started = BIRTH.unpack(told)
-        return Worker(ProcessId(pid, started, own_place()) if pid else None, line, cord)
+        return Worker(ProcessId(pid, started, own_pid_namespace()) if pid else None, line, cord)
 
     def _send(self, descriptors: list[int]) -> None:
         if self._line is None:

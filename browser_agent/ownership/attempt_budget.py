@@ -6,6 +6,7 @@ Attempts count in a row: whatever was finished in between gives the run its budg
 from __future__ import annotations
 
 from browser_agent.options import Options
+from browser_agent.reporting.words import last_confirmed
 from browser_agent.states import QuestionKind, RunState
 from browser_agent.store import Asked, Lease, Store
 from browser_agent.store.leases import deaths_after
@@ -50,6 +51,8 @@ def ask_a_person(store: Store, lease: Lease, words: str, find_out: str = "Find o
     run = store.leases.run(lease.run)
     queue = f", or browser-agent resume {run.id} --queue for a worker" if run.queued else ""
     safe = f"{find_out}, then: browser-agent resume {run.id}{queue}. It begins by looking."
-    question = store.inbox.ask(lease, Asked(QuestionKind.ATTEMPTS, words, safe_step=safe))
+    confirmed = last_confirmed(store.journal.gestures(run.id))
+    asked = Asked(QuestionKind.ATTEMPTS, words, safe_step=safe, last_confirmed=confirmed)
+    question = store.inbox.ask(lease, asked)
     store.leases.end(lease, RunState.NEEDS_ATTENTION, ended_by=words)
     return question.id

@@ -130,7 +130,7 @@ class Watchdog:
         try:
             with Announcer(self._store, run.id, self._options, self._tell) as announcer:
                 question = ask_a_person(self._store, Lease(run.id, run.attempt, run.token), words)
-                announcer.tell(Event("question", words, run.id, run.attempt, {"question": question}))
+                announcer.announce(Event("question", words, run.id, run.attempt, {"question": question}))
         except (Superseded, NotAllowed):  # somebody goes on with it, or another watcher has asked
             return
 

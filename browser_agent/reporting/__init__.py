@@ -1,1 +1,1 @@
-"""What happened, told: in words, in the log, as spans, to a person far off, as one HTML file."""
+"""Reports what happened: in words, in the log, as spans, by notification, as one HTML file. It decides nothing."""

@@ -1,8 +1,7 @@
-"""What is said while a run is kept goes out by one door: to the log, to spans, to a person far off, to the watcher.
+"""Announces the events of a run: to the log, to spans, to the watcher, and each question once by notification.
 
-Each question is told of once: that it was told stands with the question, so that a resume doesn't tell of it again;
-what could not be told is tried again by the next keeper. Knows nothing of processes and browsers. What may never
-happen: a log or a notification holds up the keeper, or changes how the run ends.
+The store records that a question was announced, so a resume doesn't repeat it; the next keeper retries a notification
+that failed. None of this delays the keeper or changes how the run ends.
 """
 
 from __future__ import annotations
@@ -20,43 +19,43 @@ from browser_agent.store import Store
 
 
 class Announcer:
-    """The door; use it with `with`, so that what is being told at the end is told.
+    """Announces one run's events; as a context manager it waits at the end for pending notifications.
 
     Args:
         store: the run's store.
         run: its id.
-        options: `on_question` says who is told of questions.
-        watcher: called with each event, from the thread that it comes from.
+        options: `on_question` is the command or address to notify of questions.
+        watcher: called with each event, in the thread that announces it.
     """
 
     def __init__(self, store: Store, run: str, options: Options, watcher: Tell) -> None:
-        self._store, self._run, self._told, self._watcher = store, run, options.on_question, watcher
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="browser-agent telling")
-        self._telling: dict[str, Future[str | None]] = {}
+        self._store, self._run, self._target, self._watcher = store, run, options.on_question, watcher
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="browser-agent notification")
+        self._pending: dict[str, Future[str | None]] = {}
         self._attempt = 0
 
-    def tell(self, event: Event) -> None:
-        """Pass an event on."""
+    def announce(self, event: Event) -> None:
+        """Pass an event on to everybody who receives it."""
         self._attempt = event.attempt
         self._log(event)
         self._watcher(event)
         if event.kind == "question" and "question" in event.details:
-            self._begin(event.details["question"])
+            self._notify(event.details["question"])
 
     def __enter__(self) -> Self:
         self._began = self._store.clock.now()
         return self
 
     def __exit__(self, raised: type[BaseException] | None, *_: object) -> None:
-        """Tell of what is open and has not been told of; say what could not be told."""
-        ours = raised is None or not issubclass(raised, Misuse)  # else the run was never in these hands
+        """Notify of open questions that no event announced, and announce the notifications that failed."""
+        ours = raised is None or not issubclass(raised, Misuse)  # otherwise this process never owned the run
         try:
-            if self._told and ours:
+            if self._target and ours:
                 for question in self._store.inbox.questions(self._run, open_only=True):
-                    self._begin(question.id)
-            for future in self._telling.values():
+                    self._notify(question.id)
+            for future in self._pending.values():
                 if trouble := future.result():
-                    self.tell(Event("notification", trouble, self._run, self._attempt))
+                    self.announce(Event("notification", trouble, self._run, self._attempt))
         finally:
             self._thread.shutdown()
         if ours:
@@ -68,26 +67,26 @@ class Announcer:
         except Exception:  # whatever an exporter or a tracer raises, the run has ended as it has
             logs.LOGGER.exception("the spans of run %s could not be written", self._run)
 
-    def _begin(self, question: str) -> None:
-        if self._told and question not in self._telling:
-            self._telling[question] = self._thread.submit(self._tell_of, question)
+    def _notify(self, question: str) -> None:
+        if self._target and question not in self._pending:
+            self._pending[question] = self._thread.submit(self._send, question)
 
-    def _tell_of(self, question: str) -> str | None:
-        """Tell of a question, if nobody has yet; what went wrong, in one line."""
+    def _send(self, question: str) -> str | None:
+        """Notify of a question, unless that was done before; returns what went wrong, in one line."""
         try:
             row = self._store.inbox.question(question)
             if self._store.inbox.was_told(row):
                 return None
             more = f"--store {shlex.quote(str(self._store.where))}"
             run = self._store.leases.run(row.run_id)
-            notify.tell(self._told, notify.document(row, run, more))
+            notify.send(self._target, notify.payload(row, run, more))
             self._store.inbox.note_told(question)
-        except (notify.NotTold, Misuse) as error:
-            return f"Nobody was told of question {question}: {error}."
+        except (notify.NotSent, Misuse) as error:
+            return f"Nobody was notified of question {question}: {error}."
         return None
 
     def _log(self, event: Event) -> None:
-        if not logs.is_heard(event):
+        if not logs.is_enabled(event):
             return
         gesture = event.details.get("gesture")
         if gesture and "step" not in event.details:

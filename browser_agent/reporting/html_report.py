@@ -1,8 +1,7 @@
-"""A run as one self-contained HTML file, for a reviewer: which changes were left behind, and how do we know?
+"""The report of a run: one self-contained HTML file that says which changes it left behind, and how that is known.
 
-Reads the store and writes one file; changes no row. All texts of pages are hostile: the template escapes everything,
-and the file forbids itself every script and every outside address. What may never happen: a gesture that was made and
-has no verdict looks settled; a mark is drawn on a stored picture.
+Text from pages is hostile: the template escapes everything, and the file's own policy forbids scripts and outside
+addresses. A gesture that was made and has no verdict never looks settled. Marks are drawn on copies of the pictures.
 """
 
 from __future__ import annotations
@@ -42,12 +41,12 @@ from browser_agent.store.records import AttemptRow, GestureRow, ObservationRow, 
 from browser_agent.wire import restarts_in_words
 
 MOST_OF_A_PICTURE = 0.6
-"""A change that covers more of the picture is said, not framed: a frame around everything points at nothing."""
+"""A change that covers more of the picture is stated, not framed: a frame around everything points at nothing."""
 
 
 @dataclass(frozen=True)
-class Shot:
-    """A picture as a data address, or the reason why there is none."""
+class Figure:
+    """A picture as a data URL, or the reason why there is none."""
 
     words: str
     source: str = ""
@@ -55,8 +54,8 @@ class Shot:
 
 
 @dataclass(frozen=True)
-class Look:
-    """What all observers said in one look; each observation with its pictures, by position."""
+class ShownLook:
+    """One look: what each observer said, with its pictures."""
 
     number: int
     attempt: int
@@ -65,8 +64,8 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Made:
-    """A gesture as it is shown."""
+class ShownGesture:
+    """A gesture with everything that the report shows of it."""
 
     row: GestureRow
     step: StepRow
@@ -78,34 +77,34 @@ class Made:
     page_said: Sequence[str]
     values: Mapping[str, Any]
     input: Sequence[str]
-    before: Shot
-    after: Shot
+    before: Figure
+    after: Figure
     change: str
     wire: Sequence[Mapping[str, Any]]
     restarts: int | None
     resent: Sequence[str]
     released: Sequence[str]
-    looks: Sequence[Look]
+    looks: Sequence[ShownLook]
     questions: Sequence[Mapping[str, Any]]
     approved: str
 
 
 @dataclass
-class Lane:
-    """One attempt: what it read and what it made, in the order of time."""
+class AttemptLane:
+    """One attempt: what it read and made, in the order of time."""
 
     row: AttemptRow
-    entries: list[tuple[datetime, StepRow | Made]] = field(default_factory=list)
+    entries: list[tuple[datetime, StepRow | ShownGesture]] = field(default_factory=list)
 
 
 def write_report(store: Store, run: str, path: Path, more: str = "") -> Path:
     """Write the report of a run.
 
     Args:
-        store: where the run is written.
+        store: the run's store.
         run: its id.
-        path: the file to write; an older one is replaced.
-        more: options that each command in it needs as well, such as `--store PATH`.
+        path: the file to write; an existing one is replaced.
+        more: options to add to each command in it, such as `--store PATH`.
 
     Returns:
         The absolute path of the file.
@@ -125,7 +124,7 @@ def write_report(store: Store, run: str, path: Path, more: str = "") -> Path:
 
 
 def _environment(more: str) -> Environment:
-    """Lenient about a missing key: what an older version stored must still be shown."""
+    """Missing keys are allowed: what an older version stored must still be shown."""
     environment = Environment(
         loader=PackageLoader("browser_agent.reporting"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
@@ -158,8 +157,8 @@ def _facts(store: Store, run: str) -> dict[str, Any]:
     }
 
 
-def _lanes(attempts: Sequence[AttemptRow], steps: Iterable[StepRow], made: Sequence[Made]) -> list[Lane]:
-    lanes = {row.number: Lane(row) for row in attempts}
+def _lanes(attempts: Sequence[AttemptRow], steps: Iterable[StepRow], made: Sequence[ShownGesture]) -> list[AttemptLane]:
+    lanes = {row.number: AttemptLane(row) for row in attempts}
     for step in steps:
         if not any(gesture.step.id == step.id for gesture in made):
             lanes[step.attempt].entries.append((step.began, step))
@@ -171,7 +170,7 @@ def _lanes(attempts: Sequence[AttemptRow], steps: Iterable[StepRow], made: Seque
 
 
 class _Gestures:
-    """Puts together what the store holds of each gesture."""
+    """Collects what the store holds of each gesture."""
 
     def __init__(self, store: Store, steps: Iterable[StepRow], questions: Sequence[QuestionRow]) -> None:
         self._store = store
@@ -185,10 +184,10 @@ class _Gestures:
         for question in questions:
             self._questions[question.gesture_id].append(question)
 
-    def all(self, run: str) -> list[Made]:
+    def all(self, run: str) -> list[ShownGesture]:
         return [self._made(row) for row in self._store.journal.gestures(run)]
 
-    def _made(self, row: GestureRow) -> Made:
+    def _made(self, row: GestureRow) -> ShownGesture:
         observations = self._store.journal.observations(row.id)
         colour, words = TONES[row.state]
         intent, wire = json.loads(row.intent), json.loads(row.wire or "{}")
@@ -196,18 +195,18 @@ class _Gestures:
         questions = [_question(self._store, question) for question in self._questions[row.id]]
         asked = {reason for question in questions for reason in question["reasons"]}
         reasons = [reason for reason in json.loads(row.reasons or "[]") if reason not in asked]
-        told = 1 if row.state is GestureState.REJECTED else len(reasons)  # the site's no, then what its page said
+        own = 1 if row.state is GestureState.REJECTED else len(reasons)  # the site's no, then what its page said
         after, change = self._after(row)
         proven_by = json.loads(row.proven_by or "[]")
-        return Made(
+        return ShownGesture(
             row=row,
             step=self._steps[row.step_id],
             tone=colour,
             words=words,
             proof=proofs_in_words(proven_by, observations),
             proven_in=sorted({seen.look for seen in observations if seen.id in proven_by}),
-            reasons=reasons[:told],
-            page_said=reasons[told:],
+            reasons=reasons[:own],
+            page_said=reasons[own:],
             values=json.loads(row.values or "{}"),
             input=input_in_words(intent),
             before=self._shot(row.before, "before", target, "target", intent.get("no_picture")),
@@ -217,27 +216,27 @@ class _Gestures:
             restarts=wire.get("restarts"),
             resent=restarts_in_words(row.wire),
             released=[
-                f"{clock(let_go.at)} {let_go.method} {let_go.address}"
-                for let_go in self._store.journal.releases(row.id)
+                f"{clock(request.at)} {request.method} {request.address}"
+                for request in self._store.journal.releases(row.id)
             ],
             looks=self._looks(observations),
             questions=questions,
             approved=self._approvals.get(row.approval, ""),
         )
 
-    def _after(self, row: GestureRow) -> tuple[Shot, str]:
+    def _after(self, row: GestureRow) -> tuple[Figure, str]:
         """The picture after a gesture, or why there is none, and how much of it changed."""
         change = json.loads(row.change or "{}")
         if row.after is None and not change.get("no_picture"):
-            return Shot("after", absent=no_picture_after(row)), ""
+            return Figure("after", absent=no_picture_after(row)), ""
         box = _corners(change.get("box"))
         most = box is not None and self._covers(row.after, box)
         shot = self._shot(row.after, "after", None if most else box, "changed", change.get("no_picture"))
-        words = ["it is of one colour: there is nothing to be seen on it"] if change.get("one_colour") else []
+        words = ["it has only one colour, so it shows nothing"] if change.get("one_colour") else []
         if most:
             words.append("most of the page changed")
         elif "ratio" in change:
-            unsettled = ": it may show the page before it settled" if change.get("unsettled") else ""
+            unsettled = ": it may show the page before its new view was drawn" if change.get("unsettled") else ""
             words.append(f"{change['ratio']:.1%} of the picture changed{unsettled}")
         return shot, "; ".join(words)
 
@@ -250,46 +249,46 @@ class _Gestures:
         area = (box.right - box.left) * (box.bottom - box.top)
         return area > MOST_OF_A_PICTURE * image.width * image.height
 
-    def _looks(self, observations: Iterable[ObservationRow]) -> list[Look]:
+    def _looks(self, observations: Iterable[ObservationRow]) -> list[ShownLook]:
         looks = defaultdict[int, list[ObservationRow]](list)
         for observation in observations:
             looks[observation.look].append(observation)
         return [
-            Look(number, rows[0].attempt, rows[0].at, [self._said(json.loads(row.observation)) for row in rows])
+            ShownLook(number, rows[0].attempt, rows[0].at, [self._said(json.loads(row.observation)) for row in rows])
             for number, rows in looks.items()
         ]
 
     def _said(self, said: dict[str, Any]) -> dict[str, Any]:
-        """An observation, its evidence with pictures."""
+        """An observation, with the pictures of its evidence."""
         for seen in said.get("evidence", ()):
             if seen.get("blob"):
                 box = _from_corner(seen.get("box"))
                 seen["shot"] = self._shot(seen["blob"], seen["words"], box, said["observer"])
         return said
 
-    def _shot(self, digest: str | None, words: str, box: Box | None, label: str, absent: str | None = None) -> Shot:
+    def _shot(self, digest: str | None, words: str, box: Box | None, label: str, absent: str | None = None) -> Figure:
         if digest is None:
-            return Shot(words, absent=f"no picture: {absent}" if absent else "no picture was taken")
+            return Figure(words, absent=f"no picture: {absent}" if absent else "no picture was taken")
         try:
             content, media_type = self._store.artifacts.read(digest)
             if not media_type.startswith("image/"):
-                return Shot(words, absent=f"not a picture ({media_type})")
+                return Figure(words, absent=f"not a picture ({media_type})")
             if box is not None:
                 content, media_type = mark_target(content, box, _middle(box, label), label), "image/webp"
         except (UnknownName, NotAPicture) as error:
-            return Shot(words, absent=f"no picture: {error}")
-        return Shot(words, f"data:{media_type};base64,{base64.b64encode(content).decode()}")
+            return Figure(words, absent=f"no picture: {error}")
+        return Figure(words, f"data:{media_type};base64,{base64.b64encode(content).decode()}")
 
 
 def _question(store: Store, row: QuestionRow) -> dict[str, Any]:
-    said = ["approved" if yes.approved else "refused" for yes in store.approvals.of_question(row.id)]
+    decided = ["approved" if yes.approved else "refused" for yes in store.approvals.of_question(row.id)]
     return {
         "row": row,
         "kind": row.kind.replace("_", " "),
         "reasons": json.loads(row.reasons),
         "calls": [
-            {"step": call["step"].partition("@")[0], "arguments": _readable(call["arguments"]), "said": told}
-            for call, told in zip_longest(json.loads(row.details).get("calls", ()), said)
+            {"step": call["step"].rpartition("@")[0], "arguments": _readable(call["arguments"]), "decided": word}
+            for call, word in zip_longest(json.loads(row.details).get("calls", ()), decided)
         ],
         "answer": row.answer.replace("_", " ") if row.answer else None,
         "values": json.loads(row.values or "{}"),
@@ -297,7 +296,7 @@ def _question(store: Store, row: QuestionRow) -> dict[str, Any]:
 
 
 def _readable(arguments: str) -> str:
-    """A call's arguments, all of them, in words if they are JSON."""
+    """A call's arguments in words if they are JSON, else as they are; nothing is left out."""
     try:
         return compact(json.loads(arguments))
     except ValueError:
@@ -314,5 +313,5 @@ def _corners(box: Sequence[float] | None) -> Box | None:
 
 
 def _middle(box: Box, label: str) -> tuple[int, int] | None:
-    """The point of a click; only a target has one."""
+    """The point that was clicked; only a target has one."""
     return ((box.left + box.right) // 2, (box.top + box.bottom) // 2) if label == "target" else None

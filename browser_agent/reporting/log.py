@@ -1,11 +1,7 @@
-"""What happens in runs as records of the standard library's `logging`, under the logger `browser_agent`.
+"""Logs the events of runs as records of the standard library's `logging`, under the logger `browser_agent`.
 
-The one place where an `Event` becomes a record. Its attributes `run`, `attempt`, `kind`, `step`, `gesture`, `outcome`
-and `question` tell what it is about; whoever has handlers of their own finds them there. Silent until somebody wants
-to hear: a library only has a `NullHandler`.
-
-What may never happen: a value, an argument or a text of a page is logged. Words come from here, not from events, but
-for those kinds of events whose words are the keeper's own.
+No record holds a value, an argument or a page's text: its message is made here from `FACTS`, except for kinds of events
+whose words are the keeper's own. As a library it logs nothing until a handler is added.
 """
 
 from __future__ import annotations
@@ -22,10 +18,10 @@ from browser_agent.options import Event
 LOGGER = logging.getLogger("browser_agent")
 
 FACTS = ("run", "attempt", "kind", "step", "gesture", "outcome", "question")
-"""The attributes that each record has beside the usual ones; None where there is nothing to tell."""
+"""The attributes that each record has beside the usual ones; None = unknown or none."""
 
 _KEEPERS_OWN = frozenset({"worker_died", "worker_stopped", "struck", "stopping", "session", "store", "notification"})
-"""Kinds of events whose words hold nothing of a task, an argument or a page."""
+"""Kinds of events whose words hold nothing from a task, an argument or a page."""
 _LEVELS = {
     **dict.fromkeys(("dispatching", "pause"), logging.DEBUG),
     **dict.fromkeys(
@@ -37,16 +33,16 @@ _LEVELS = {
 _ours: list[logging.Handler] = []
 
 
-def is_heard(event: Event) -> bool:
-    """Whether anybody wants to hear of events of that kind."""
+def is_enabled(event: Event) -> bool:
+    """Whether a record of that event would be logged at all."""
     return LOGGER.isEnabledFor(_level(event))
 
 
 def log(event: Event) -> None:
     """Log an event."""
     facts = facts_of(event)
-    told = event.words if event.kind in _KEEPERS_OWN else ", ".join(_told(facts))
-    LOGGER.log(_level(event), f"{event.kind}: {told}" if told else event.kind, extra=facts)
+    words = event.words if event.kind in _KEEPERS_OWN else _words(facts)
+    LOGGER.log(_level(event), f"{event.kind}: {words}" if words else event.kind, extra=facts)
 
 
 def _level(event: Event) -> int:
@@ -54,22 +50,17 @@ def _level(event: Event) -> int:
 
 
 def facts_of(event: Event) -> dict[str, Any]:
-    """What is told of an event: `FACTS`, and no value."""
-    known = {"run": event.run, "attempt": event.attempt, "kind": event.kind, "step": _step(event)}
+    """The `FACTS` of an event, and nothing else of it."""
+    known = {"run": event.run, "attempt": event.attempt, "kind": event.kind}
     return {name: known.get(name) or event.details.get(name) for name in FACTS}
 
 
-def _told(facts: dict[str, Any]) -> list[str]:
-    return [f"{name} {facts[name]}" for name in ("step", "gesture", "outcome", "question") if facts[name]]
+def _words(facts: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {facts[name]}" for name in ("step", "gesture", "outcome", "question") if facts[name])
 
 
-def _step(event: Event) -> str | None:
-    """A step's name; what it was called with stays out."""
-    return event.words.partition("(")[0] if event.kind == "step" else None
-
-
-class Lines(logging.Formatter):
-    """A record as one line of JSON: time, level, logger, message, and the facts that are known."""
+class JsonFormatter(logging.Formatter):
+    """Formats a record as one line of JSON: time, level, logger, message, and the facts that are known."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
@@ -85,20 +76,20 @@ class Lines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False)
 
 
-class Texts(logging.Formatter):
-    """A record as one line for a person."""
+class TextFormatter(logging.Formatter):
+    """Formats a record as one line for a person."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s [%(run)s] %(message)s", defaults={"run": "-"})
 
 
 def start_log(level: str | None, file: Path | None, *, as_json: bool) -> None:
-    """Begin to log, for the command line; once more replaces what was begun. Without level and file nothing is logged.
+    """Start logging for the command line, instead of what an earlier call started.
 
     Args:
-        level: debug, info, warning or error; info by default.
-        file: lines are added to it; standard error by default.
-        as_json: a line of JSON a record.
+        level: debug, info, warning or error. None = info. Without level and file nothing is logged.
+        file: the file to append to. None = standard error.
+        as_json: log one line of JSON a record.
 
     Raises:
         Misuse: the file cannot be written.
@@ -113,7 +104,7 @@ def start_log(level: str | None, file: Path | None, *, as_json: bool) -> None:
         handler = logging.FileHandler(file.expanduser(), encoding="utf-8") if file else logging.StreamHandler()
     except OSError as error:
         raise Misuse(f"The log file {file} cannot be written: {error.strerror}.") from error
-    handler.setFormatter(Lines() if as_json else Texts())
+    handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
     LOGGER.setLevel((level or "info").upper())
     LOGGER.addHandler(handler)
     _ours.append(handler)

@@ -1,9 +1,7 @@
-"""Telling a person that the inbox holds a question: by a command of their own, or by one POST to an address.
+"""Notifies a person that the inbox holds a question: by a command of their own, or by one POST to an address.
 
-The command is run as it is written, word by word, without a shell; the question is JSON on its standard input, and its
-id, run and kind stand in `BROWSER_AGENT_QUESTION_ID`, `_RUN` and `_KIND`. The address gets the same JSON. Knows nothing
-of runs being kept. What may never happen: what becomes of the telling changes the run; an address is followed elsewhere
-by a redirect; the telling waits for ever.
+The command is run without a shell; it gets the question as JSON on standard input, and its id, run and kind in
+`BROWSER_AGENT_QUESTION_ID`, `_RUN` and `_KIND`. The address gets the same JSON.
 """
 
 from __future__ import annotations
@@ -22,38 +20,38 @@ from browser_agent.reporting.words import commands
 from browser_agent.settings import host_of, is_address
 from browser_agent.store.records import QuestionRow, RunRow
 
-TELL_SECONDS = 20.0
-"""How long a command or an address may take to be told."""
+SEND_SECONDS = 20.0
+"""How long a command may run, or an address take to answer."""
 
 
-class NotTold(Exception):
-    """Nobody was told, or it isn't known; the message says why in one line, without the address's path."""
+class NotSent(Exception):
+    """The notification failed, or may have. The message says why, without the address's path, which may be secret."""
 
 
-def tell(told: Sequence[str], question: Mapping[str, Any], seconds: float = TELL_SECONDS) -> None:
-    """Tell of a question.
+def send(target: Sequence[str], question: Mapping[str, Any], seconds: float = SEND_SECONDS) -> None:
+    """Notify of a question.
 
     Args:
-        told: the command, word by word, or one address.
-        question: see `document`.
+        target: the command, word by word, or one address.
+        question: see `payload`.
         seconds: how long it may take.
 
     Raises:
-        NotTold: the command ended otherwise than with 0, the address answered otherwise than 2xx, or it took too long.
+        NotSent: the command's exit code isn't 0, the answer's status isn't 2xx, or it took too long.
     """
-    if is_address(told):
-        _post(told[0], question, seconds)
+    if is_address(target):
+        _post(target[0], question, seconds)
     else:
-        _run(told, question, seconds)
+        _run(target, question, seconds)
 
 
-def document(question: QuestionRow, run: RunRow, more: str) -> dict[str, Any]:
-    """What is told of a question: what is asked and why, and the commands that answer it.
+def payload(question: QuestionRow, run: RunRow, more: str) -> dict[str, Any]:
+    """The notification's content: what is asked and why, and the commands that answer it.
 
     Args:
         question: the question.
         run: its run.
-        more: options that each command needs as well, such as `--store PATH`.
+        more: options to add to each command, such as `--store PATH`.
     """
     return {
         "question": question.id,
@@ -83,19 +81,19 @@ def _run(command: Sequence[str], question: Mapping[str, Any], seconds: float) ->
             start_new_session=True,  # Ctrl-C is for the keeper alone
         )
     except OSError as error:
-        raise NotTold(f"{command[0]} could not be started: {error.strerror}") from error
+        raise NotSent(f"{command[0]} could not be started: {error.strerror}") from error
     try:
         started.communicate(json.dumps(question).encode(), seconds)
     except subprocess.TimeoutExpired as error:
-        os.killpg(started.pid, signal.SIGKILL)  # and whatever it has started
+        os.killpg(started.pid, signal.SIGKILL)  # and everything that it started
         started.communicate()
-        raise NotTold(f"{command[0]} took more than {seconds:g} s and was ended") from error
+        raise NotSent(f"{command[0]} took more than {seconds:g} s and was ended") from error
     if started.returncode != 0:
-        raise NotTold(f"{command[0]} ended with code {started.returncode}")
+        raise NotSent(f"{command[0]} ended with code {started.returncode}")
 
 
-class _Stays(urllib.request.HTTPRedirectHandler):
-    """A redirect would make a GET of the POST, perhaps elsewhere."""
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: it would turn the POST into a GET, perhaps to another host."""
 
     def redirect_request(self, *_: Any) -> None:
         """Follow none."""
@@ -105,11 +103,11 @@ def _post(address: str, question: Mapping[str, Any], seconds: float) -> None:
     headers = {"Content-Type": "application/json", "User-Agent": "browser-agent"}
     request = urllib.request.Request(address, json.dumps(question).encode(), headers, method="POST")
     try:
-        with urllib.request.build_opener(_Stays).open(request, timeout=seconds):
+        with urllib.request.build_opener(_NoRedirect).open(request, timeout=seconds):
             return
     except urllib.error.HTTPError as error:
         with error:
-            raise NotTold(f"{host_of(address)} answered {error.code}") from None  # its message holds the address
+            raise NotSent(f"{host_of(address)} answered {error.code}") from None  # its message holds the address
     except (OSError, http.client.HTTPException) as error:
         why = getattr(error, "reason", None) or type(error).__name__
-        raise NotTold(f"{host_of(address)} could not be reached: {why}") from None
+        raise NotSent(f"{host_of(address)} could not be reached: {why}") from None

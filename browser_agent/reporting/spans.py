@@ -1,8 +1,8 @@
-"""What was done while a run was kept, as OpenTelemetry spans: one for the keeping, one a step, one a gesture.
+"""OpenTelemetry spans of a run: one for the time that a keeper had it, one for each step, one for each gesture.
 
-Written from the journal when the keeper leaves, with the journal's own times; so they cost nothing while a gesture is
-made. Needs the extra `browser-agent[otel]`; where OpenTelemetry is not installed, or nobody has set it up, nothing is
-done. What may never happen: a value, an argument or words of a task are in a span; an exporter changes how a run ends.
+They are written from the journal, with its times, when the keeper ends, so they cost nothing while a gesture is made.
+Needs the extra `browser-agent[otel]`; without it, or without a configured tracer, nothing is written. No span holds a
+value, an argument or a task's words.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _UNSETTLED = frozenset({GestureState.UNKNOWN, GestureState.ASKED, GestureState.I
 
 
 def trace(store: Store, run: str, began: datetime) -> None:
-    """Write the spans of one keeping of a run.
+    """Write the spans of a run for what one keeper did.
 
     Args:
         store: the run's store.
         run: its id.
-        began: when this keeping began; what had ended before it has its spans already.
+        began: when this keeper began; what had ended before has its spans already.
     """
     if find_spec("opentelemetry") is None:
         return
@@ -36,24 +36,24 @@ def trace(store: Store, run: str, began: datetime) -> None:
 
     tracer, now = get_tracer("browser_agent"), store.clock.now()
     row = store.leases.run(run)
-    keeping = tracer.start_span(f"run {row.task_name}", start_time=_ns(began), attributes=_of_run(row))
+    root = tracer.start_span(f"run {row.task_name}", start_time=_ns(began), attributes=_of_run(row))
     made = [gesture for gesture in store.journal.gestures(run) if gesture.intent_at >= began or _ended(gesture, began)]
     for step in store.journal.steps(run):
         own = [gesture for gesture in made if gesture.step_id == step.id]
         if own or step.began >= began or (step.ended is not None and step.ended >= began):
-            _trace_step(tracer, keeping, step, own, now)
-    keeping.end(_ns(now))
+            _trace_step(tracer, root, step, own, now)
+    root.end(_ns(now))
 
 
-def _trace_step(tracer: Tracer, keeping: Span, step: StepRow, gestures: list[GestureRow], now: datetime) -> None:
+def _trace_step(tracer: Tracer, root: Span, step: StepRow, gestures: list[GestureRow], now: datetime) -> None:
     facts = {"step": step.id, "state": str(step.state), "writes": step.writes, "attempt": step.attempt}
-    span = _child(tracer, keeping, f"step {step.name}", step.began, {"run": step.run_id, **facts})
+    span = _child(tracer, root, f"step {step.name}", step.began, {"run": step.run_id, **facts})
     for gesture in gestures:
         of_gesture = {"gesture": gesture.id, "site": gesture.site, "outcome": str(gesture.state)}
         facts = {"run": gesture.run_id, "step": step.id, "attempt": gesture.attempt, "guarded": gesture.guarded}
         one = _child(tracer, span, f"gesture {gesture.kind}", gesture.intent_at, {**facts, **of_gesture})
         if gesture.state in _UNSETTLED:
-            _say_error(one, "it is not known whether it happened")
+            _set_error(one, "it is not known whether it happened")
         one.end(_ns(gesture.settled_at or now))
     span.end(_ns(step.ended or now))
 
@@ -65,7 +65,7 @@ def _child(tracer: Tracer, parent: Span, name: str, began: datetime, facts: Mapp
     return tracer.start_span(name, set_span_in_context(parent), start_time=_ns(began), attributes=known)
 
 
-def _say_error(span: Span, words: str) -> None:
+def _set_error(span: Span, words: str) -> None:
     from opentelemetry.trace import Status, StatusCode
 
     span.set_status(Status(StatusCode.ERROR, words))

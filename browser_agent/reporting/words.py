@@ -1,6 +1,6 @@
-"""What a report says in words: outcomes and how many, how attempts ended, what proves, how a question is answered.
+"""The words for rows: outcomes, ends of attempts, proofs, and the commands that answer a question.
 
-Turns rows into sentences; reads no store, draws no page. What may never happen: a doubt gets a calmer word.
+A gesture whose outcome isn't settled never gets a word that sounds settled.
 """
 
 from __future__ import annotations
@@ -29,37 +29,37 @@ TONES: Mapping[GestureState, tuple[str, str]] = {
     _G.NOT_HAPPENED: ("grey", "not happened"),
     _G.REFUSED: ("grey", "refused: nothing was sent"),
     _G.REJECTED: ("amber", "rejected by the site"),
-    _G.ABANDONED: ("amber", "given up by a person"),
+    _G.ABANDONED: ("amber", "abandoned by a person"),
 }
-"""The colour of a gesture's state and its words; red = made, and nothing is concluded yet."""
+"""The colour of a gesture's state, and its words. Red = made, and nothing is concluded yet."""
 
 _COUNTED = {_G.ASKED: "unknown, asked", _G.REFUSED: "refused", _G.REJECTED: "rejected"}
 _PROVES = {"wire": "what the gate saw on the wire", "gate": "the gate at the wire, which nothing passed"}
 _ENDS = {
     "exit code 0": "its worker ended by itself",
-    "exit code 71": "its worker gave up, since browser, driver or machine had given way",
+    "exit code 71": "its worker ended, since its browser, driver or machine had failed",
 }
 _INTERRUPTED = ("ended by signal", "exit code", "ended, its exit code", "its keeper died")
 _SIGNED = "--by NAME --reason TEXT"
 
 
 def counted(gestures: Iterable[GestureRow]) -> list[tuple[str, str]]:
-    """How many gestures ended how: the colour, and "3 happened"; in the order of the states."""
+    """How many gestures are in each state: the colour, and words such as "3 happened"; in the order of the states."""
     words = Counter((TONES[row.state][0], _COUNTED.get(row.state, TONES[row.state][1])) for row in gestures)
-    order = {one: place for place, one in enumerate((tone, _COUNTED.get(s, said)) for s, (tone, said) in TONES.items())}
-    return [(tone, f"{words[tone, said]} {said}") for tone, said in sorted(words, key=lambda one: order[one])]
+    order = [(tone, _COUNTED.get(state, said)) for state, (tone, said) in TONES.items()]
+    return [(tone, f"{words[tone, said]} {said}") for tone, said in sorted(words, key=order.index)]
 
 
-def state_in_words(row: GestureRow, *, kept: bool = True) -> str:
-    """Where a gesture stands.
+def state_in_words(row: GestureRow, *, keeper_alive: bool = True) -> str:
+    """A gesture's state.
 
     Args:
         row: the gesture.
-        kept: a living keeper may still be at it.
+        keeper_alive: a living keeper may still be making it.
     """
-    if row.state is _G.DISPATCHING and not kept:
+    if row.state is _G.DISPATCHING and not keeper_alive:
         return "in doubt"
-    if row.state is _G.REFUSED:  # by us; a site's no is a rejection
+    if row.state is _G.REFUSED:  # by us: a site rejects
         return "refused: never dispatched" if row.dispatched_at is None else "refused: nothing was sent"
     return row.state.replace("_", " ")
 
@@ -72,29 +72,43 @@ def end_in_words(how: str | None) -> str:
 
 
 def interruptions(attempts: Sequence[AttemptRow]) -> str:
-    """Which attempts were cut off, by what and when, and whether another one carried on; empty if none was."""
+    """Which attempts were interrupted, by what and when, and whether another one resumed the run; "" if none was."""
     cut = [row for row in attempts if (row.how or "").startswith(_INTERRUPTED) and row.how != "exit code 0"]
     if not cut:
         return ""
-    told = "; ".join(f"{end_in_words(row.how)} at {clock(row.ended)} UTC (attempt {row.number})" for row in cut)
+    causes = "; ".join(f"{end_in_words(row.how)} at {clock(row.ended)} UTC (attempt {row.number})" for row in cut)
     times = f"{len(cut)} interruption{'s' if len(cut) > 1 else ''}"
-    return f"{'Carried on after' if cut[-1] is not attempts[-1] else 'Stands after'} {times}: {told}."
+    return f"{'Resumed after' if cut[-1] is not attempts[-1] else 'Not resumed after'} {times}: {causes}."
+
+
+def last_confirmed(gestures: Sequence[GestureRow]) -> str:
+    """The last change of a run that is known to have happened.
+
+    Args:
+        gestures: the run's gestures in their order.
+    """
+    happened = [row for row in gestures if row.state is _G.HAPPENED]
+    if not happened:
+        return "none in this run"
+    values = json.loads(happened[-1].values or "{}")
+    proven = ", ".join(f"{name} = {value}" for name, value in values.items())
+    return happened[-1].words + (f" ({proven})" if proven else "")
 
 
 def proofs_in_words(proven_by: Iterable[Any], observations: Iterable[ObservationRow]) -> list[str]:
-    """What proves an outcome: an observation by its observer, its text and its look; a person's answer as it stands."""
+    """What proves an outcome: an observation by its observer, its text and its look; a person's answer as stored."""
     seen = {row.id: f"{_observer(json.loads(row.observation))} (look {row.look})" for row in observations}
     return [seen.get(proof) or _PROVES.get(proof, proof) for proof in map(str, proven_by)]
 
 
 def _observer(said: Mapping[str, Any]) -> str:
-    """An observer; one that reads a text and counts nothing with the text that it read."""
+    """An observer; one that reads text and counts nothing is named with the text that it read."""
     texts = [] if said.get("counts") else [match["identity"] for match in said.get("matches", ())]
     return f"{said['observer']} “{shorten(texts[0], 120)}”" if texts else str(said["observer"])
 
 
 def input_in_words(intent: Mapping[str, Any]) -> list[str]:
-    """What a kind of gesture has beside its target: the key, how a box is set, the option, the files."""
+    """What a gesture has beside its target: the key, whether a box is set, the option, the files."""
     words = [f"key {intent['key']}"] if "key" in intent else []
     if "on" in intent:
         words.append("set on" if intent["on"] else "set off")
@@ -105,7 +119,7 @@ def input_in_words(intent: Mapping[str, Any]) -> list[str]:
 
 
 def no_picture_after(row: GestureRow) -> str:
-    """Why there is no picture after a gesture, where nobody has written it down."""
+    """Why there is no picture after a gesture, if no reason is stored."""
     if row.state in {_G.INTENT, _G.REFUSED}:
         return "no picture: nothing was made"
     if row.sender_dead_at is not None:
@@ -118,7 +132,7 @@ def commands(question: QuestionRow, more: str = "") -> list[str]:
 
     Args:
         question: the open question.
-        more: options that each command needs as well, such as `--store PATH`.
+        more: options to add to each command, such as `--store PATH`.
     """
     signed = f"{_SIGNED} {more}".strip()
     if question.kind in (QuestionKind.ATTEMPTS, QuestionKind.SIGNED_OUT):
@@ -132,22 +146,22 @@ def commands(question: QuestionRow, more: str = "") -> list[str]:
 
 
 def checkpoints_in_words(rows: Iterable[CheckpointRow], *, unsealed: bool) -> list[str]:
-    """What is kept of a run's session and page, as far as it may be shown without the key."""
-    told = [_checkpoint(row, json.loads(row.shown)) for row in rows]
+    """The stored checkpoints of a run's session and page, as far as they may be shown without the key."""
+    lines = [_checkpoint(row, json.loads(row.shown)) for row in rows]
     if unsealed:
-        told.append("session and pages were kept in memory only, since there was no key: browser-agent key --new")
-    return told
+        lines.append("session and pages were kept in memory only, since there was no key: browser-agent key --new")
+    return lines
 
 
 def _checkpoint(row: CheckpointRow, shown: Mapping[str, str]) -> str:
-    kept = f"kept sealed at {moment(row.at)} (attempt {row.attempt})"
+    stored = f"stored, sealed, at {moment(row.at)} (attempt {row.attempt})"
     if "address" not in shown:
-        return f"{row.purpose} {kept}"
-    return f"{row.purpose} {kept}: “{shown['title']}” at {shown['address']}, {shown['of']}"
+        return f"{row.purpose} {stored}"
+    return f"{row.purpose} {stored}: “{shown['title']}” at {shown['address']}, {shown['of']}"
 
 
 def needs(question: QuestionRow) -> list[str]:
-    """The names of the values that the run needs, if what is asked about has happened."""
+    """The names of the values that the run needs if the answer is "happened"."""
     names: list[str] = json.loads(question.details).get("needs", [])
     return names
 
@@ -169,7 +183,7 @@ def clock(at: datetime | None) -> str:
 
 
 def compact(value: object) -> str:
-    """JSON data in a line that reads well."""
+    """JSON data as one readable line."""
     if isinstance(value, Mapping):
         if SECRET_TAG in value:
             return f"secret {value[SECRET_TAG]}"
@@ -182,7 +196,7 @@ def compact(value: object) -> str:
 
 
 def _inside(value: object) -> str:
-    """A value in another one: in brackets if it has names of its own."""
+    """A nested value: in brackets if it has names of its own."""
     return f"({compact(value)})" if isinstance(value, Mapping) and not _tagged(value) else compact(value)
 
 

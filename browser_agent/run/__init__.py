@@ -1,1 +1,1 @@
-"""One attempt at a run, in the worker: steps replayed, gestures made once, doubts settled."""
+"""One attempt at a run, in the worker: replays steps, makes each gesture once, settles doubts. It starts no process."""

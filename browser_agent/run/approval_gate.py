@@ -1,8 +1,7 @@
-"""Consent asked before: one question for many step calls, or for one that must not be made without a yes.
+"""Approvals: asks a person before step calls are made, and checks that a gesture is covered by an approval.
 
-A yes is bound to the step, its canonical arguments and one gesture; a gesture made again asks anew, unless the yes was
-given until the call is done. What a person refused raises `NotApproved` wherever it is run. Decides nothing about the
-world; the store checks the yes once more in the very transaction that dispatches the gesture.
+An approval is bound to the step, its canonical arguments and one gesture, so a gesture made again asks again, unless it
+was given until the call is done. The store checks it once more in the transaction that dispatches the gesture.
 """
 
 from __future__ import annotations
@@ -25,50 +24,53 @@ T = TypeVar("T")
 
 
 class ApprovalGate:
-    """What a person lets one attempt do."""
+    """Lets only approved calls of one attempt through."""
 
     def __init__(self, attempt: Attempt) -> None:
         self._attempt = attempt
-        self._asked_before: Counter[str] = Counter()  # equal requests of this go
+        self._asked_before: Counter[str] = Counter()  # equal requests of this attempt
 
     def approved(self, words: str, calls: Sequence[StepCall[T]], valid: timedelta | None) -> list[StepCall[T]]:
-        """The calls that a person has said yes to; asked if nobody has answered yet.
+        """The calls that a person approved.
 
         Raises:
-            WaitingForPerson: nobody has.
+            WaitingForPerson: nobody has answered yet; the question is stored.
         """
         listed = [_listed(call) for call in calls]
         same = canonical({"words": words, "calls": listed})
-        bound = digest(f"{same}#{self._asked_before[same]}")  # consent to one of two equal requests is not to both
+        bound = digest(
+            f"{same}#{self._asked_before[same]}"
+        )  # approving one of two equal requests approves only that one
         self._asked_before[same] += 1
-        said = self._said(bound) if listed else []
-        if listed and not said:
+        decisions = self._decisions(bound) if listed else []
+        if listed and not decisions:
             self._ask(words, listed, bound, valid)
-        return [call for call, row in zip(calls, said, strict=True) if row.approved]
+        return [call for call, row in zip(calls, decisions, strict=True) if row.approved]
 
     def covering(self, call: StepCall[Any], step: StepRow, earlier: Sequence[GestureRow]) -> str | None:
-        """The id of the yes that the call's next gesture may be made on; None if it needs none.
+        """The id of the approval that covers the call's next gesture; None if it needs none.
 
         A call needs one if its step says so, or if a person was ever asked about it in this run.
 
         Raises:
-            NotApproved: the last word on it was no.
-            WaitingForPerson: it is asked for.
+            NotApproved: the last decision was to refuse it.
+            WaitingForPerson: nobody has decided yet; the question is stored.
         """
-        said = self._attempt.store.approvals.of_call(self._attempt.lease.run, call.step.identity, call.canonical)
-        if not said and not call.step.approval:
+        approvals, run = self._attempt.store.approvals, self._attempt.lease.run
+        decisions = approvals.of_call(run, call.step.identity, call.canonical)
+        if not decisions and not call.step.approval:
             return None
-        yes = self._attempt.store.approvals.covering(self._attempt.lease.run, call.step.identity, call.canonical)
-        if yes is not None:
-            return yes.id
-        if said and not said[-1].approved:
-            raise NotApproved(call.words, said[-1].by)
-        why = _why(earlier, said)
-        self._ask(f"{why}: {call.words}", [_listed(call)], f"{step.id} {len(earlier)} {len(said)}", None, step.id)
+        approval = approvals.covering(run, call.step.identity, call.canonical)
+        if approval is not None:
+            return approval.id
+        if decisions and not decisions[-1].approved:
+            raise NotApproved(call.words, decisions[-1].by)
+        words, bound = f"{_why(earlier, decisions)}: {call.words}", f"{step.id} {len(earlier)} {len(decisions)}"
+        self._ask(words, [_listed(call)], bound, None, step.id)
         return None
 
-    def _said(self, bound: str) -> list[ApprovalRow]:
-        """What was said to each call of the question that is bound like this."""
+    def _decisions(self, bound: str) -> list[ApprovalRow]:
+        """The decisions on each call of the answered question that is bound to these calls."""
         for question in self._attempt.store.inbox.questions(self._attempt.lease.run):
             if _is_answered(question) and json.loads(question.details).get("bound") == bound:
                 return self._attempt.store.approvals.of_question(question.id)
@@ -98,10 +100,10 @@ def _is_answered(question: QuestionRow) -> bool:
     return question.kind is QuestionKind.APPROVAL and question.state is QuestionState.ANSWERED
 
 
-def _why(earlier: Sequence[GestureRow], said: Sequence[ApprovalRow]) -> str:
-    """Why a person is asked about one call, in words."""
-    if said and any(gesture.approval == said[-1].id for gesture in earlier):
+def _why(earlier: Sequence[GestureRow], decisions: Sequence[ApprovalRow]) -> str:
+    """Why a person is asked about one call."""
+    if decisions and any(gesture.approval == decisions[-1].id for gesture in earlier):
         return "It was approved and made, and proven not to have happened. May it be made again"
-    if said:
+    if decisions:
         return "Its approval has run out, or was used for an equal call. May this be made"
     return "May this be made"

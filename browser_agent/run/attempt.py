@@ -1,7 +1,6 @@
-"""What one attempt works with: its lease, the store, the acting page, the gate before it.
+"""What one attempt works with: its lease, the store, the acting page and the gate before it.
 
-A bundle with a few small doors, so that making, looking and recovery need not know whose browser it is: the keeper's
-Chromium (`WorkerAttempt`), or a page that somebody else owns (`OpenAttempt`). Decides nothing.
+Abstract over who owns the browser: the keeper's Chromium (`WorkerAttempt`), or the caller's own page (`OpenAttempt`).
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar, NoReturn
 
@@ -19,24 +19,26 @@ from browser_agent.browser.screenshot import Veil
 from browser_agent.browser.task_page import Acting
 from browser_agent.errors import Stopped, WaitingForPerson
 from browser_agent.options import Options
+from browser_agent.reporting.words import last_confirmed
 from browser_agent.script.gestures import Gesture
-from browser_agent.states import Point
+from browser_agent.states import Point, QuestionKind
 from browser_agent.store import Asked, Lease, Store
+from browser_agent.store.records import QuestionRow
 from browser_agent.wire import WireReport
 from observers import NOT_BEGUN, Recorded, Recording, Site
 
 
 class Attempt(ABC):
-    """One go at a run.
+    """One attempt at a run.
 
     Args:
         store: the run's store.
         lease: the right to change the run.
         sites: the run's sites by name, bound to its addresses.
-        options: how the run is kept.
+        options: the run's options.
 
     Attributes:
-        may_end: the browser is ours to end. Where it is not, no sender is ever dead, and absence never proves.
+        may_end: the browser is ours to end. If it isn't, no sender is ever seen dead, and absence never proves.
     """
 
     may_end: ClassVar[bool]
@@ -51,14 +53,14 @@ class Attempt(ABC):
 
     @property
     def veil(self) -> Veil:
-        """What pictures of its pages may not show."""
+        """What pictures of its pages must not show."""
         shown = tuple(field for site in self.sites.values() for field in site.shows_fields)
         return Veil(self.store.database.scrubber, shown)
 
     @property
     @abstractmethod
     def acting(self) -> Acting:
-        """The acting page; attached to, or opened, when it is first asked for."""
+        """The acting page, attached to or opened on first use."""
 
     @abstractmethod
     def fresh_page(self) -> Page:
@@ -70,24 +72,23 @@ class Attempt(ABC):
 
     @abstractmethod
     def checkpoint(self, of: str | None) -> None:
-        """Have the session and the state of the page kept, at a step's end or before a gesture.
+        """Store the session and the page's state, at the end of a step or before a gesture.
 
-        Never raises for a page or a store that can't: a checkpoint changes nothing for the run.
+        Never raises when the page or the store can't: a failed checkpoint doesn't stop the run.
 
         Args:
-            of: the step or gesture, in words; None = keep the session alone, and leave how the page stood.
+            of: the step or gesture, in words. None = store the session alone, and keep the last state of the page.
         """
 
     def recorder_for(self, gesture: str, made: Gesture[Any]) -> Recorder:
-        """A recorder of what the gesture's proof asks for."""
+        """A recorder of what the gesture's proof needs."""
         kinds = frozenset[Recording]().union(*(observer.records for observer in made.proof))
         page, acting = made.target.page, self.acting
         self.recorder = Recorder(gesture, page, kinds, made.sends, self.clock.now, acting.shoot)
         return self.recorder
 
     def recorded(self, gesture: str | None) -> Recorded | None:
-        """What was recorded of a gesture: nothing yet of one that isn't made (None), nothing any more after the death
-        of the worker that made it."""
+        """What was recorded of a gesture: empty before it is made (None), nothing once its worker has died."""
         if gesture is None:
             return NOT_BEGUN
         return self.recorder.recorded() if self.recorder is not None and self.recorder.gesture == gesture else None
@@ -97,25 +98,28 @@ class Attempt(ABC):
     @property
     @abstractmethod
     def senders_seen(self) -> bool:
-        """Whether what earlier attempts have started can't be alive unseen: they were made on this host, where it is
-        ended at a take-over, or their own host has attested their deaths."""
+        """Whether every process that earlier attempts started is known to be dead: a takeover ends those of this host,
+        and another host attests the deaths of its own."""
 
     @abstractmethod
     def browser_lives(self) -> bool:
-        """Whether the browser lives."""
+        """Whether the browser is alive."""
 
     @abstractmethod
     def broken(self) -> bool:
-        """Whether the driver, the browser or the acting page has died: what raised is then not the task's doing."""
+        """Whether the driver, the browser or the acting page has died, so that an error isn't the task's own."""
 
     @abstractmethod
     def end_browser(self) -> datetime:
-        """See to it that the gesture's page can send nothing more, and say since when: its browser is ended and seen
-        dead, or, if it isn't ours to end, the guard refuses everything until it is opened again."""
+        """Make sure that the gesture's page sends nothing more; returns the time from which that holds.
+
+        The browser is ended and seen dead. If it isn't ours to end, the guard refuses every request until it is opened
+        again.
+        """
 
     @abstractmethod
     def arm(self, gesture: str, sends: str | None) -> bool:
-        """Stand before a gesture's input; False if its writes can't be guarded in this browser."""
+        """Close the gate before a gesture's input; False if this browser's writes can't be guarded."""
 
     @abstractmethod
     def disarm(self) -> None:
@@ -125,25 +129,32 @@ class Attempt(ABC):
     def wire(self, gesture: str) -> WireReport:
         """What the gate has seen of a gesture."""
 
-    # the person who watches
+    # the person who watches or is asked
 
     @abstractmethod
-    def tell(self, kind: str, words: str, **details: Any) -> None:
-        """Say something to the person who watches."""
+    def emit(self, kind: str, words: str, **details: Any) -> None:
+        """Emit an event for the person who watches the run."""
+
+    def put(self, asked: Asked) -> QuestionRow:
+        """Store a question, with the run's last confirmed change."""
+        if asked.kind is not QuestionKind.APPROVAL:  # it is about what comes next, not about what was done
+            gestures = self.store.journal.gestures(self.lease.run)
+            asked = replace(asked, last_confirmed=last_confirmed(gestures))
+        return self.store.inbox.ask(self.lease, asked)
 
     def ask(self, asked: Asked) -> NoReturn:
-        """Put a question before a person, and let the run wait for the answer: it costs no browser meanwhile.
+        """Ask a person and stop: a run that waits for an answer needs no browser.
 
         Raises:
             WaitingForPerson: always.
         """
-        question = self.store.inbox.ask(self.lease, asked)
-        self.tell("question", question.words, question=question.id, reasons=list(asked.reasons))
+        question = self.put(asked)
+        self.emit("question", question.words, question=question.id, reasons=list(asked.reasons))
         raise WaitingForPerson(asked.words, question.id)
 
     @abstractmethod
     def pause(self, words: str) -> None:
-        """Wait until the person who watches says go. Raises `Stopped` if they say no: the gesture is not made."""
+        """Wait until the person who watches confirms. Raises `Stopped` if they decline: the gesture isn't made."""
 
     @property
     @abstractmethod
@@ -158,28 +169,28 @@ class Attempt(ABC):
     # a step's time limit
 
     @contextmanager
-    def at_step(self, words: str) -> Iterator[None]:
-        """A step is worked at, given in words; whoever keeps the run counts its time limit."""
+    def timed_step(self, words: str) -> Iterator[None]:
+        """Count a step's time limit, where the keeper enforces one, while the body runs."""
         yield
 
     @contextmanager
-    def noticing(self, step: str, harmless: Sequence[str]) -> Iterator[None]:
-        """A step is being prepared, given by its id: whoever keeps the run marks it when it writes something that is
-        not among the harmless patterns, in case this process can't."""
+    def watch_preparation(self, step: str, harmless: Sequence[str]) -> Iterator[None]:
+        """Have the keeper mark this step (by its id) if it writes while the body prepares its page, in case this
+        process dies before it can. Writes that match a harmless pattern don't count."""
         yield
 
-    def await_downloads(self) -> None:  # noqa: B027  # where nobody keeps them, there is nothing to do
-        """Wait until the files are kept whose download has begun, so that a finished step has its own."""
+    def await_downloads(self) -> None:  # noqa: B027  # without a downloads folder there is nothing to wait for
+        """Wait for the downloads in progress, so that a finished step has its files."""
 
-    def goes_on(self, seconds: float = 0.0) -> None:  # noqa: B027  # where nobody counts, there is nothing to do
-        """What comes now is no step's doing and may take so long: a step's time limit is counted anew after it."""
+    def restart_step_limit(self, seconds: float = 0.0) -> None:  # noqa: B027  # only a keeper enforces a limit
+        """Restart the step's time limit; the next `seconds` don't count (a browser start, the proof, a person)."""
 
     def sleep(self, seconds: float) -> None:
-        """Wait, while the page's events go on."""
-        self.goes_on(seconds)
+        """Wait while the page's events are still handled."""
+        self.restart_step_limit(seconds)
         if self._acting is None or self._acting.lost or not self._acting.wait(seconds):
             self.clock.sleep(seconds)
 
     @abstractmethod
     def reach(self, point: Point, number: int) -> None:
-        """A durable point of the run's Nth gesture: where a test strikes this process, or another one."""
+        """Mark a durable point of the run's Nth gesture, at which a test may kill this process or another one."""

@@ -1,6 +1,6 @@
-"""Looking: the proof's observers look through a read-only view, what they say is kept, and it is weighed.
+"""A look: the proof's observers look through a read-only view; what they say is stored and weighed into a verdict.
 
-The same code on a good day and after a crash. Makes no gesture; writes nothing but what was seen.
+The same code looks on a good day and after a crash. It makes no gesture, and writes nothing but what was seen.
 """
 
 from __future__ import annotations
@@ -16,12 +16,24 @@ from pydantic import TypeAdapter
 from browser_agent.run.attempt import Attempt
 from browser_agent.run.shared_keys import are_shared, used_otherwise, window
 from browser_agent.secrets.scrubber import Scrubber
+from browser_agent.store.records import GestureRow
 from browser_agent.wire import WireReport
-from observers import Circumstances, Match, Observation, Observer, Outcome, Site, Verdict, View, looks_agree, weigh
+from observers import (
+    Circumstances,
+    Match,
+    Observation,
+    Observer,
+    Outcome,
+    Site,
+    UnknownKind,
+    Verdict,
+    View,
+    looks_agree,
+    weigh,
+)
 
 SPACING_SECONDS = 1.0
-"""Two looks that are to prove an absence lie at least so far apart."""
-
+"""The least time between two looks that prove an absence."""
 
 BASELINE = TypeAdapter(tuple[Observation | None, ...])
 """What each observer saw before the step's first gesture, as it is stored."""
@@ -31,7 +43,7 @@ BASELINE = TypeAdapter(tuple[Observation | None, ...])
 class Case:
     """A gesture and the proof that settles it.
 
-    `baseline` = what each observer saw before the step's first gesture. `dead_at` = when its sender was seen dead.
+    `baseline`: what each observer saw before the step's first gesture. `dead_at`: when its sender was seen dead.
     """
 
     gesture: str
@@ -48,21 +60,38 @@ class Case:
 
     @property
     def staleness(self) -> timedelta:
-        """How far the lists may lag behind that could prove an absence; the others are not worth waiting for."""
+        """The longest lag of the lists that could prove an absence; the others aren't worth waiting for."""
         lags = (observer.staleness for observer in self.proof if getattr(observer, "complete", True))
         return max(lags, default=timedelta(0))
 
     @property
     def safe_from(self) -> datetime | None:
-        """From when on an absence may prove something; None while that is not known."""
+        """The time from which an absence may be proven; None while that isn't known."""
         if self.dead_at is None or self.late_commit is None:
             return None
         return self.dead_at + self.late_commit + self.staleness
 
 
+def stored_case(attempt: Attempt, row: GestureRow) -> Case:
+    """The case of a stored gesture.
+
+    Raises:
+        UnknownKind: an observer of its proof isn't known here, or a secret that its baseline shows isn't.
+    """
+    if lost := attempt.store.database.scrubber.covered_unknown(row.baseline or ""):
+        raise UnknownKind(
+            f"the secret {lost} isn't known here, so what was there before can't be told from what is new"
+        )
+    intent = json.loads(row.intent)
+    proof = tuple(Observer.from_json(stored, sites=attempt.sites) for stored in intent["proof"])
+    baseline = BASELINE.validate_json(row.baseline or "[]")
+    site = attempt.sites.get(row.site or "")
+    return Case(row.id, row.words, proof, baseline, site, dead_at=row.sender_dead_at)
+
+
 @dataclass(frozen=True)
-class Looked:
-    """One look and its verdict; `ids` name the kept observations by position."""
+class LookResult:
+    """One look and its verdict; `ids` are those of the stored observations, by position ("" = not stored)."""
 
     verdict: Verdict
     observations: tuple[Observation, ...]
@@ -70,52 +99,52 @@ class Looked:
 
     @property
     def clear(self) -> bool:
-        """Whether no proof stands against another, and no more than one effect was seen."""
+        """Whether no proof contradicts another, and no more than one effect was seen."""
         return not self.verdict.contradiction and not self.verdict.more_than_once
 
     @property
     def happened(self) -> bool:
-        """Whether it is proven, with nothing left for a person to decide."""
+        """Whether it is proven that it happened, with nothing left for a person to decide."""
         return self.clear and self.verdict.outcome is Outcome.happened
 
     @property
     def proven_by(self) -> str:
-        """JSON of the ids that decided."""
+        """JSON of the ids of the observations that decided."""
         return json.dumps([self.ids[position] for position in self.verdict.by])
 
 
 class Looker:
-    """Looks at one case, and remembers the last look, since two that are to prove an absence must agree.
+    """Looks at one case, and remembers the last look, since an absence is proven by two looks that agree.
 
     Args:
         attempt: the attempt that looks.
         case: what it looks for.
-        made: the case's gesture has been made, or may have been.
+        made: whether the case's gesture has been made, or may have been.
     """
 
     def __init__(self, attempt: Attempt, case: Case, *, made: bool = True) -> None:
         self._attempt, self._case, self._made = attempt, case, made
-        self._earlier: tuple[datetime, tuple[Observation, ...]] | None = None  # the first look of those that agree
-        self._said: tuple[str, ...] = ()
+        self._earlier: tuple[datetime, tuple[Observation, ...]] | None = None  # the first of the looks that agree
+        self._stored: tuple[str, ...] = ()  # what the last stored look said
 
-    def look(self, wire: WireReport, *, fresh: bool = True) -> Looked:
+    def look(self, wire: WireReport, *, fresh: bool = True) -> LookResult:
         """Look once.
 
         Args:
             wire: what the gate saw of the gesture.
-            fresh: open fresh pages too; otherwise only observers that read the page as it stands look.
+            fresh: open fresh pages too; without it, only observers of the page as it stands look.
         """
         made = self._case.gesture if self._made else None
         observations = observe(self._attempt, self._case.proof, fresh=fresh, gesture=made)
         verdict = weigh(observations, self._case.baseline, self._case.proof, self._circumstances(observations, wire))
-        return Looked(verdict, observations, self._kept(observations, verdict))
+        return LookResult(verdict, observations, self._store(observations, verdict))
 
-    def _kept(self, observations: tuple[Observation, ...], verdict: Verdict) -> tuple[str, ...]:
-        """Keep what was said if it decides something or says something new; the log need not tell each empty look."""
+    def _store(self, observations: tuple[Observation, ...], verdict: Verdict) -> tuple[str, ...]:
+        """Store the observations if they decide something or say something new; the log needs no line an empty look."""
         said = tuple(f"{seen.sight} {len(seen.matches)} {seen.reasons}" for seen in observations)
-        if verdict.outcome is Outcome.unknown and not verdict.matches and said == self._said:
+        if verdict.outcome is Outcome.unknown and not verdict.matches and said == self._stored:
             return ("",) * len(observations)
-        self._said = said
+        self._stored = said
         texts = [observation.model_dump_json() for observation in observations]
         return tuple(self._attempt.store.journal.observe(self._attempt.lease, self._case.gesture, texts)[1])
 
@@ -141,7 +170,7 @@ class Looker:
         }
 
     def _agree(self, observations: tuple[Observation, ...], now: datetime) -> bool:
-        """Whether an earlier look, far enough back and after the sender's death, said the same as this one."""
+        """Whether a look after the sender's death, made long enough before this one, said the same."""
         if self._case.dead_at is None:
             return False
         if self._earlier is None or not looks_agree(self._earlier[1], observations):
@@ -152,9 +181,13 @@ class Looker:
 def observe(
     attempt: Attempt, proof: Sequence[Observer], *, fresh: bool = True, gesture: str | None = None
 ) -> tuple[Observation, ...]:
-    """What each observer says now; without `fresh`, those that would open pages say that they did not look.
+    """What each observer says now.
 
-    `gesture`: the one that was made, whose recording may be looked through; None before it.
+    Args:
+        attempt: the attempt that looks.
+        proof: the observers.
+        fresh: open fresh pages; without it, observers that need them say that they did not look.
+        gesture: the gesture that was made, whose recording they may read; None before it.
     """
     state = attempt.session() if fresh else None
     with attempt.acting.view(attempt.clock.now, state, attempt.recorded(gesture)) as view:
@@ -165,14 +198,14 @@ def observe(
 def _said(attempt: Attempt, observer: Observer, view: View, *, fresh: bool) -> Observation:
     if not fresh and (observer.counts or observer.opens):
         return observer.cannot_tell("did not look yet")
-    attempt.goes_on(attempt.options.look_seconds)
+    attempt.restart_step_limit(attempt.options.look_seconds)
     return observer.observe(view)
 
 
 def without_secrets(seen: Observation, scrubber: Scrubber) -> Observation:
-    """The observation as it may be stored, weighed like that from the start, so that later looks compare with it.
+    """The observation as it may be stored. It is weighed in this form, so that later looks compare equal to it.
 
-    A value that may not be kept is left out and the reasons say so: a changed one would pass for what was proven.
+    A value that holds a secret is left out, and the reasons say so: a masked one would pass for what was proven.
     """
     texts, facts = scrubber.text, scrubber.facts
     read = [(name, said) for match in (*seen.matches, *seen.candidates) for name, said in match.values.items()]
@@ -187,7 +220,7 @@ def without_secrets(seen: Observation, scrubber: Scrubber) -> Observation:
         for kept in seen.evidence
     ]
     reasons = [texts(reason) for reason in seen.reasons]
-    reasons += [f"the value {name!r} was read, and is not kept: it holds {why}" for name, why in unfit.items()]
+    reasons += [f"the value {name!r} was read, and is not stored: it holds {why}" for name, why in unfit.items()]
     return seen.model_copy(
         update={
             "matches": tuple(map(kept_of, seen.matches)),

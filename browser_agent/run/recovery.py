@@ -1,10 +1,10 @@
-"""Recovery: a gesture in doubt -> observers -> verdict -> move. The one way that a doubt is settled, by the same proof
-that settles it on a good day.
+"""Recovery of a gesture in doubt: observers look, the verdict weighs what they saw, one move settles the gesture.
 
-Order (each step only if the one before has settled nothing): what write order and the gate prove; the page as it stands
-and fresh pages at once; end the browser and see it dead; wait until nothing can arrive late; look again from a new
-browser; conclude, or ask. Presence concludes at once, absence never before all its conditions hold. What may never
-happen here: a gesture, a reload, a doubt that is given another name.
+The proof is the one that settles it on a good day. The order, each step only if those before it settled nothing:
+(1) what write order and the gate prove; (2) the page as it stands and fresh pages, at once; (3) the site's written
+contract; (4) the browser ended and seen dead, a wait until nothing can arrive late, a look from a new browser;
+(5) a question. Presence concludes at once, absence only when all of its conditions hold. Recovery makes no gesture and
+reloads no page.
 """
 
 from __future__ import annotations
@@ -15,37 +15,43 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from browser_agent.browser.screenshot import Picture
-from browser_agent.errors import OutcomeUnknown, Stopped
+from browser_agent.errors import OutcomeUnknown, Stopped, WaitingForPerson
 from browser_agent.reporting.words import state_in_words
 from browser_agent.rules import Move, acceptance, never_sent, next_move, nothing_left, rejection
 from browser_agent.run.attempt import Attempt
-from browser_agent.run.look import BASELINE, SPACING_SECONDS, Case, Looked, Looker
-from browser_agent.run.sign_in import by_routine, ended_words, login_met_by
-from browser_agent.states import GestureState, QuestionKind, QuestionState
-from browser_agent.store import Asked
+from browser_agent.run.look import SPACING_SECONDS, Case, Looker, LookResult, stored_case
+from browser_agent.run.outcome_question import outcome_question
+from browser_agent.run.sign_in import run_login, signed_out_sites
+from browser_agent.states import OPEN_GESTURE_STATES, GestureState, QuestionKind, QuestionState
 from browser_agent.store.records import GestureRow, QuestionRow
-from browser_agent.wire import WireFact, WireReport
-from observers import Observer, Site, UnknownKind
+from browser_agent.wire import WireReport
+from observers import Site, UnknownKind
 
 BACK_OFF_SECONDS = (1.0, 2.0, 4.0, 8.0, 15.0)
 LONGEST_WAIT_SECONDS = 15 * 60.0
-"""What can arrive later than this is not waited for: a worker held for a day costs more than a question with a time."""
+"""A longer wait for late effects isn't made: holding a worker for a day costs more than a question with a time."""
 _FINAL = frozenset({GestureState.HAPPENED, GestureState.NOT_HAPPENED, GestureState.REFUSED, GestureState.REJECTED})
 
 
-def case_of(attempt: Attempt, row: GestureRow) -> Case:
-    """The stored gesture as a case to look at.
+def settle_open_gestures(attempt: Attempt) -> None:
+    """Settle every gesture that earlier attempts left open.
 
     Raises:
-        UnknownKind: an observer of its proof, or a secret that its baseline shows, is not known here.
+        WaitingForPerson, OutcomeUnknown: a person must answer first.
     """
-    if lost := attempt.store.database.scrubber.covered_unknown(row.baseline or ""):
-        raise UnknownKind(f"the secret {lost} isn't known here: what was there before can't be told from what is new")
-    intent = json.loads(row.intent)
-    proof = tuple(Observer.from_json(stored, sites=attempt.sites) for stored in intent["proof"])
-    baseline = BASELINE.validate_json(row.baseline or "[]")
-    site = attempt.sites.get(row.site or "")
-    return Case(row.id, row.words, proof, baseline, site, dead_at=row.sender_dead_at)
+    run = attempt.lease.run
+    asked = {question.gesture_id: question for question in attempt.store.inbox.questions(run, open_only=True)}
+    for gesture in attempt.store.journal.gestures(run):
+        if gesture.state not in OPEN_GESTURE_STATES:
+            continue
+        question = asked.get(gesture.id)
+        if question is not None and question.kind is QuestionKind.ALREADY_THERE:
+            raise WaitingForPerson(question.words, question.id)
+        try:
+            recovery = Recovery(attempt, gesture, stored_case(attempt, gesture))
+        except UnknownKind as unknown:
+            recovery = Recovery(attempt, gesture, None, str(unknown))
+        recovery.settle()
 
 
 class Recovery:
@@ -53,8 +59,8 @@ class Recovery:
 
     Args:
         attempt: the attempt that looks.
-        row: the gesture as the journal holds it.
-        case: the gesture's proof; None if it can't be looked for here.
+        row: the gesture's row.
+        case: its proof; None if it can't be looked for here.
         because: why there is no case.
     """
 
@@ -62,11 +68,11 @@ class Recovery:
         self._because = because
         self._attempt, self._row, self._case = attempt, row, case
         self._looker = Looker(attempt, case) if case is not None else None
-        self._looked: Looked | None = None
+        self._looked: LookResult | None = None
         self._reasons: tuple[str, ...] = ()
         self._evidence: list[dict[str, Any]] = []
-        self._signed_in_anew = False
-        self._waited = False  # until an absence could have been proven
+        self._login_tried = False
+        self._waited = False  # for long enough that an absence could have been proven
 
     def settle(self) -> GestureRow:
         """Settle the gesture.
@@ -80,52 +86,51 @@ class Recovery:
         """
         state = self._row.state
         if state is GestureState.INTENT:
-            return self._move(
-                GestureState.REFUSED, reasons=["it was written down, but never dispatched (by write order)"]
-            )
+            never = "it was written down, but never dispatched (by write order)"
+            return self._move(GestureState.REFUSED, reasons=[never])
         if state is GestureState.DISPATCHING:
             self._row = self._move(GestureState.IN_DOUBT)
         if state is GestureState.ASKED:
             return self._keep_looking(self._open_question())
-        self._attempt.tell("in_doubt", f"In doubt: {self._row.words}. Looking what it did.", gesture=self._row.id)
+        self._attempt.emit("in_doubt", f"In doubt: {self._row.words}. Looking for what it did.", gesture=self._row.id)
         return self._by_the_wire() or self._at_once() or self._by_contract() or self._by_waiting() or self._ask()
 
     # what needs no look
 
     def _by_the_wire(self) -> GestureRow | None:
-        """What the gate proves: nothing left the browser, or the site's answer was a clean no."""
+        """Settle it by what the gate proves: nothing left the browser, or the site rejected the request."""
         wire = self._attempt.wire(self._row.id)
-        self._note_wire(wire)
+        self._record_wire(wire)
         documented = self._case.site.rejects if self._case and self._case.site else ()
         if not (rejection(wire, documented) or self._nothing_left(wire) or never_sent(wire)):
             return None
-        self._see_dead()
-        wire = self._attempt.wire(self._row.id)  # what was let go while the browser was being ended counts
-        self._note_wire(wire)
+        self._end_sender()
+        wire = self._attempt.wire(self._row.id)  # what was released while the browser was being ended counts
+        self._record_wire(wire)
         if (no := rejection(wire, documented)) is not None:
             return self._move(GestureState.REJECTED, reasons=[f"the site said no: {no}"], proven_by=["wire"])
         if self._nothing_left(wire):
-            why = "the gate stood from before the input, nothing passed it, and nothing can any more"
+            why = "the gate was armed before the input, nothing passed it, and nothing can pass it any more"
             return self._move(GestureState.NOT_HAPPENED, reasons=[why], proven_by=["gate"])
         if (fact := never_sent(wire)) is not None:
             return self._move(GestureState.NOT_HAPPENED, reasons=[f"never sent: {fact}"], proven_by=["wire"])
         return None
 
     def _nothing_left(self, wire: WireReport) -> bool:
-        """In a browser that isn't ours to end, only what the guard refused is known not to have left."""
+        """In a browser that isn't ours to end, only a request that the guard refused is known not to have left."""
         return nothing_left(wire) and (self._attempt.may_end or any(fact.refused for fact in wire.facts))
 
     # looking
 
     def _at_once(self) -> GestureRow | None:
-        """The page as it stands and fresh pages, before anything is ended: presence concludes without waiting."""
+        """Look at the page as it stands and at fresh pages, before anything is ended: presence needs no wait."""
         if self._looker is None or (self._case is not None and self._case.dead_at is not None):
             return None
-        self._picture()
+        self._record_picture()
         return self._concluded(self._look())
 
     def _by_contract(self) -> GestureRow | None:
-        """What the site's owner has written down about the answer that came, unless a look speaks against it."""
+        """Settle it by what the site's owner declared about such an answer, unless a look contradicts that."""
         contracts = self._case.site.accepts if self._case and self._case.site else ()
         fact = acceptance(self._attempt.wire(self._row.id), contracts)
         if fact is None or (self._looked is not None and not self._looked.clear):
@@ -135,11 +140,11 @@ class Recovery:
         return self._move(GestureState.HAPPENED, proven_by=["wire"], reasons=reasons, values=values, count=1)
 
     def _by_waiting(self) -> GestureRow | None:
-        """Its sender ended and seen dead, nothing left that can arrive late, and a new browser to look from."""
+        """End the sender and see it dead, wait until nothing can arrive late, and look from a new browser."""
         if self._looker is None or self._case is None:
             return None
         if self._case.dead_at is None:
-            self._see_dead()
+            self._end_sender()
         for seconds in self._waits():
             settled = self._concluded(self._look_signed_in())
             if settled is not None:
@@ -151,24 +156,24 @@ class Recovery:
     def _waits(self) -> Iterator[float]:
         """Seconds to wait before the next look, until nothing can arrive late and two looks are far enough apart.
 
-        Where that is too far away it ends at once: a person is asked, and told from when on an absence is one.
+        If that takes too long there is no wait: a person is asked, with the time from which an absence counts.
         """
         assert self._case is not None
         yield SPACING_SECONDS
         back_off = iter(BACK_OFF_SECONDS)
         while 0 < (left := self._seconds_to_safe(self._case)) < LONGEST_WAIT_SECONDS:
-            self._attempt.tell(
+            self._attempt.emit(
                 "waiting", f"A late effect is possible for another {left:.0f} s; looking meanwhile.", seconds=left
             )
             yield min(left + 0.05, next(back_off, BACK_OFF_SECONDS[-1]))
             if self._attempt.stop_asked:
-                raise Stopped(f"Stopped while this is in doubt: {self._row.words}. A resume goes on looking.")
+                raise Stopped(f"Stopped while this is in doubt: {self._row.words}. A resume looks again.")
 
     def _seconds_to_safe(self, case: Case) -> float:
-        """How long something may still arrive late; none where that is not known, since it is not waited for then."""
+        """How long something may still arrive late; 0 if that isn't known, since there is no wait then."""
         return (case.safe_from - self._attempt.clock.now()).total_seconds() if case.safe_from is not None else 0.0
 
-    def _look(self) -> Looked:
+    def _look(self) -> LookResult:
         assert self._looker is not None
         looked = self._looked = self._looker.look(self._attempt.wire(self._row.id))
         verdict = looked.verdict
@@ -176,22 +181,24 @@ class Recovery:
         self._evidence = [kept.model_dump(mode="json") for seen in looked.observations for kept in seen.evidence]
         return looked
 
-    def _look_signed_in(self) -> Looked:
-        """Look; where a login page came, sign in by the task's routine, once, and look again. The browser that made the
-        gesture is ended by now, so that the acting page is no evidence any more."""
+    def _look_signed_in(self) -> LookResult:
+        """Look; if a login page was shown, sign in by the task's routine, once, and look again.
+
+        The browser that made the gesture is ended by now, so the acting page is no evidence any more.
+        """
         looked = self._look()
-        sites = self._signed_out(looked) if self._attempt.may_end and not self._signed_in_anew else []
-        self._signed_in_anew = self._signed_in_anew or bool(sites)
-        if not sites or any(by_routine(self._attempt, site) is not None for site in sites):
+        sites = self._signed_out(looked) if self._attempt.may_end and not self._login_tried else []
+        self._login_tried = self._login_tried or bool(sites)
+        if not sites or any(run_login(self._attempt, site) is not None for site in sites):
             return looked
         return self._look()
 
-    def _signed_out(self, looked: Looked | None) -> list[Site]:
-        """The sites whose login page came instead of what a look wanted to read."""
-        return login_met_by(self._case.proof, looked.observations) if self._case and looked else []
+    def _signed_out(self, looked: LookResult | None) -> list[Site]:
+        """The sites that showed a login page instead of what the look wanted to read."""
+        return signed_out_sites(self._case.proof, looked.observations) if self._case and looked else []
 
-    def _concluded(self, looked: Looked) -> GestureRow | None:
-        """Settle the gesture if the look's verdict does; None while it is unknown or only a person can tell."""
+    def _concluded(self, looked: LookResult) -> GestureRow | None:
+        """Settle the gesture by the look's verdict; None if that is unknown, or only a person can decide."""
         verdict = looked.verdict
         facts = {"reasons": list(verdict.reasons), "values": verdict.values, "count": verdict.count}
         match next_move(verdict.outcome, clear=looked.clear):
@@ -207,28 +214,14 @@ class Recovery:
 
     def _ask(self) -> GestureRow:
         self._row = self._move(GestureState.UNKNOWN, reasons=list(self._reasons))
-        question = self._attempt.store.inbox.ask(self._attempt.lease, self._question())
-        self._attempt.tell("question", question.words, question=question.id, reasons=list(self._reasons))
-        return self._keep_looking(question)
-
-    def _question(self) -> Asked:
-        late = self._case.late_commit if self._case else None
+        signed_out = self._signed_out(self._looked)
         reasons = self._reasons or (self._because,)
-        if late is None and self._case is not None and self._case.site is not None:
-            reasons += (_LATE_COMMIT_HELP.format(site=self._case.site.name),)
-        reasons += tuple(ended_words(self._attempt, site) for site in self._signed_out(self._looked))
-        reasons += wire_words(self._attempt, self._row)
-        return Asked(
-            kind=QuestionKind.OUTCOME,
-            words=f"Did this happen: {self._row.words}?",
-            reasons=reasons,
-            evidence=tuple(self._evidence),
-            last_confirmed=last_confirmed(self._attempt, self._row),
-            safe_step=_SAFE_STEP.format(site=self._row.site or "the site", words=self._row.words),
-            earliest_safe=self._case.safe_from if self._case else None,
-            step=self._row.step_id,
-            gesture=self._row.id,
+        asked = outcome_question(
+            self._attempt, self._row, self._case, reasons=reasons, evidence=self._evidence, signed_out=signed_out
         )
+        question = self._attempt.put(asked)
+        self._attempt.emit("question", question.words, question=question.id, reasons=list(self._reasons))
+        return self._keep_looking(question)
 
     def _open_question(self) -> QuestionRow:
         questions = self._attempt.store.inbox.questions(self._row.run_id, open_only=True)
@@ -239,7 +232,7 @@ class Recovery:
         return found
 
     def _keep_looking(self, question: QuestionRow) -> GestureRow:
-        """Look again with back-off, since what is proven needs no person; end as unknown when the time is over."""
+        """Look again with back-off, since a proof makes the question unnecessary; raise when the time is over."""
         begun = self._attempt.clock.now()
         back_off = iter(BACK_OFF_SECONDS)
         while True:
@@ -262,15 +255,15 @@ class Recovery:
         return settled
 
     def _count_from_death(self, question: QuestionRow) -> None:
-        """The sender's death may have been attested since the question was put: from then on an absence can be one."""
+        """Date the question once the sender's death has been attested: from then on an absence can be proven."""
         if self._case is None or self._case.dead_at is not None or not self._attempt.senders_seen:
             return
-        self._see_dead()
+        self._end_sender()
         if self._case.safe_from is not None:
             self._attempt.store.inbox.safe_from(self._attempt.lease, question.id, self._case.safe_from)
 
     def _looked_until(self, begun: datetime) -> datetime:
-        """As long as is wanted; where an absence could be proven soon and that was not waited for, until then."""
+        """When looking ends: as the options say, or once an absence can be proven, if that is soon and still ahead."""
         only_look = self._attempt.options.only_look
         until = begun + timedelta(seconds=0.0 if only_look else self._attempt.options.keep_looking_seconds)
         safe = self._case.safe_from if self._case is not None and not self._waited else None
@@ -287,24 +280,27 @@ class Recovery:
             raise OutcomeUnknown(self._row.words, question.id, ("the run was abandoned by a person",))
         return row
 
-    # small acts
+    # recording
 
-    def _see_dead(self) -> None:
-        """End the browser that made the gesture, see it dead, and write down when."""
+    def _end_sender(self) -> None:
+        """End the browser that made the gesture, see it dead, and record when."""
         dead_at = self._attempt.end_browser()
-        if not self._attempt.senders_seen:  # another machine's browser may live on
+        if not self._attempt.senders_seen:  # another machine's browser may still be alive
             return
         self._attempt.store.journal.note(self._attempt.lease, self._row.id, sender_dead_at=dead_at)
         if self._case is not None:
             self._case.dead_at = dead_at
 
-    def _picture(self) -> None:
-        """A picture of the page as it stands after the interruption, before anything else is done to it."""
+    def _record_picture(self) -> None:
+        """Take a picture of the page as it stands after the interruption, before anything else is done to it."""
         taken = self._attempt.acting.picture()
-        found = {"after": taken.kept} if isinstance(taken, Picture) else {"change": _no_picture(taken.reason)}
+        if isinstance(taken, Picture):
+            found = {"after": taken.kept}
+        else:
+            found = {"change": json.dumps({"no_picture": taken.reason})}
         self._attempt.store.journal.note(self._attempt.lease, self._row.id, **found)
 
-    def _note_wire(self, wire: WireReport) -> None:
+    def _record_wire(self, wire: WireReport) -> None:
         if wire.facts or wire.restarts:
             self._attempt.store.journal.note(self._attempt.lease, self._row.id, wire=wire.model_dump_json())
 
@@ -314,58 +310,14 @@ class Recovery:
         if state in _FINAL:
             words = f"{state_in_words(row)}: {row.words}"
             details = {"values": facts.get("values"), "reasons": facts.get("reasons", [])}
-            self._attempt.tell("settled", words, outcome=str(state), gesture=row.id, **details)
+            self._attempt.emit("settled", words, outcome=str(state), gesture=row.id, **details)
         return row
 
 
-_SAFE_STEP = (
-    "Look at {site} yourself for: {words}. If it is there, answer happened. If it is not, answer not-happened; "
-    "the run then makes it as a new gesture. If you cannot tell, leave the question open: each resume looks again."
-)
-_LATE_COMMIT_HELP = (
-    "how late {site} may still carry a request out is not declared: it is its request time-out plus what proxies and "
-    "job queues before it may add; declare it as late_commit of the site, and an absence can be proven by itself"
-)
-
-
-def _no_picture(reason: str) -> str:
-    return json.dumps({"no_picture": reason})
-
-
-def wire_words(attempt: Attempt, row: GestureRow) -> tuple[str, ...]:
-    """What the wire told of a gesture: from its keeper, else as it was stored, else at least what was let go."""
-    wire = attempt.wire(row.id)
-    if not wire.released and row.wire is not None:
-        wire = WireReport.model_validate_json(row.wire)
-    if not wire.released:
-        let_go = attempt.store.journal.releases(row.id)
-        facts = tuple(WireFact(method=one.method, address=one.address, at=one.at, released=True) for one in let_go)
-        wire = wire.model_copy(update={"facts": facts})
-    return wire.in_words
-
-
-def by_person(gesture: GestureRow) -> bool:
-    """Whether a person's answer has settled the gesture."""
-    return any(str(proof).startswith("answer to ") for proof in json.loads(gesture.proven_by or "[]"))
-
-
-def last_confirmed(attempt: Attempt, row: GestureRow) -> str:
-    """The last change of the run that is known to have happened, in words."""
-    happened = [g for g in attempt.store.journal.gestures(row.run_id) if g.state is GestureState.HAPPENED]
-    if not happened:
-        return "none in this run"
-    values = json.loads(happened[-1].values or "{}")
-    told = ", ".join(f"{name} = {value}" for name, value in values.items())
-    return happened[-1].words + (f" ({told})" if told else "")
-
-
-def _absence_words(looked: Looked) -> list[str]:
+def _absence_words(looked: LookResult) -> list[str]:
     seen = [
         f"{said.observer}: not there, and every condition of absence holds"
         for said in looked.observations
         if said.complete
     ]
     return [*looked.verdict.reasons, *seen]
-
-
-__all__ = ["Recovery", "UnknownKind", "by_person", "case_of", "last_confirmed", "wire_words"]

@@ -1,8 +1,7 @@
-"""Reversing what a run has made: a NEW run of the same file, in which a person approves and one step takes it back.
+"""Reversal of a run's step: a NEW run of the same file, in which a person approves it and one step reverses the other.
 
 A step names the step that reverses it (`@step(reverse=cancel_invoice)`), which takes the first one's value as its only
-argument. Nothing is undone by itself, nothing is taken from the old run. Asked for twice it is the same run: the second
-time there is nothing to do.
+argument. The old run isn't changed. Asking for the same reversal twice gives the same run.
 """
 
 from __future__ import annotations
@@ -15,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from browser_agent.errors import Misuse, WrongTask
 from browser_agent.processes import own_user
+from browser_agent.script.loading import load_module, load_task
 from browser_agent.script.steps import Step
-from browser_agent.script.tasks import Task, load_module, load_task
+from browser_agent.script.tasks import Task
 from browser_agent.states import GestureState, StepState
 from browser_agent.store import Store
 from browser_agent.store.records import GestureRow, RunRow, StepRow
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from observers import Site
 
 PREFIX = "reverse "
-"""Begins the name of a task that is not in its file, but made of one of its steps."""
+"""Begins the name of a task that isn't in the file, but made from one of its steps."""
 
 
 def load(spec: str) -> Task[..., Any]:
-    """A task by its file and name, such as "invoices.py:invoice_shipments" or "invoices.py:reverse post_invoice".
+    """Load a task by file and name, such as "invoices.py:invoice_shipments" or "invoices.py:reverse post_invoice".
 
     Raises:
         WrongTask: see `load_task`; or there is no such step, or nothing reverses it.
@@ -42,11 +42,13 @@ def load(spec: str) -> Task[..., Any]:
     for step in vars(module).values():
         if isinstance(step, Step) and step.name == wanted and step.reverse is not None:
             return _task(step, step.reverse, module, Path(file).resolve())
-    raise WrongTask(f"{Path(file).name} has no step {wanted!r} that says which step reverses it. Nothing was made.")
+    raise WrongTask(
+        f"{Path(file).name} has no step {wanted!r} that names the step which reverses it. Nothing was made."
+    )
 
 
 def reversible(store: Store, run: str) -> Iterator[tuple[StepRow, GestureRow]]:
-    """The finished steps of a run whose gesture has happened and can be reversed, each with that gesture."""
+    """The finished steps of a run whose gesture happened and can be reversed, each with that gesture."""
     gestures = {row.step_id: row for row in store.journal.gestures(run)}  # the last one of each step
     for step in store.journal.steps(run):
         made = gestures.get(step.id)
@@ -57,15 +59,15 @@ def reversible(store: Store, run: str) -> Iterator[tuple[StepRow, GestureRow]]:
 
 
 def submit_reversal(store: Store, run: RunRow, what: str | None) -> RunRow:
-    """Write down the run that reverses a step of another run; asked for again it is the same run.
+    """Submit the run that reverses a step of another run, or return it if that was done before.
 
     Args:
-        store: where both are written.
-        run: the run that made it.
-        what: the step's id or name; None = the only one that can be reversed.
+        store: the store of both runs.
+        run: the run whose step is reversed.
+        what: the step's id or name. None = the only one that can be reversed.
 
     Raises:
-        Misuse: there is no such step, several, or none that can be reversed. Nothing was written.
+        Misuse: no step fits, several do, or none can be reversed. Nothing was written.
     """
     known = list(reversible(store, run.id))
     fitting = [step for step, _ in known if what in (None, step.id, step.name)]
@@ -86,7 +88,7 @@ def submit_reversal(store: Store, run: RunRow, what: str | None) -> RunRow:
 def _task(step: Step[..., Any], back: Step[..., Any], module: ModuleType, file: Path) -> Task[..., Any]:
     def reverse(run: Any, value: Any) -> Any:
         """Reverse what a step has made, once a person has approved it."""
-        for call in run.approve(f"This takes back what {step.name} has made. May it be done?", [back(value)]):
+        for call in run.approve(f"This reverses what {step.name} has made. May it be done?", [back(value)]):
             return run.step(call)
         return None
 

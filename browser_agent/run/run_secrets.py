@@ -1,8 +1,8 @@
-"""The secrets of a run: sealed with it if there is a key, held in this process, or had again from their source.
+"""The secrets of a run: sealed in the store if there is a key, held in this process, or read again from their source.
 
-A run's arguments hold names alone. Its keeper gathers the values before it takes the run over, and hands them to its
-worker by their line: never in an argument or in the environment of a process. What may never happen: a run goes on
-with another value than it was started with, where that can be known (there is a key); a value in the store unsealed.
+A run's arguments hold only their names. The keeper gathers the values before it takes the run over, and passes them to
+its worker by their socket, never in an argument or the environment of a process. With a key, a run is never resumed
+with a value other than the one that it was started with.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from browser_agent.store import Store
 
 PURPOSE = "secrets"
 
-_held: dict[str, dict[str, str]] = {}  # run -> its secrets, of runs that this process has begun
+_held: dict[str, dict[str, str]] = {}  # run -> its secrets, of the runs that this process submitted
 
 
-def keep(store: Store, run: str, values: Mapping[str, str]) -> None:
-    """Keep the secrets of a run that has just been written down; those of a run that has them already stay.
+def hold(store: Store, run: str, values: Mapping[str, str]) -> None:
+    """Hold the secrets of a run that was just submitted, and seal them in the store; secrets held before stay.
 
     Args:
-        store: where the run is written.
+        store: the run's store.
         run: its id.
-        values: name -> value; with none, nothing is done.
+        values: name -> value; if empty, nothing is done.
     """
     if values:
         _held.setdefault(run, dict(values))
@@ -35,16 +35,16 @@ def keep(store: Store, run: str, values: Mapping[str, str]) -> None:
 
 
 def gather(store: Store, run: str) -> dict[str, str]:
-    """The values of all secrets in a run's arguments.
+    """Gather the values of all secrets in a run's arguments.
 
     Raises:
-        SecretMissing: one is neither sealed nor held here, and its source has it no more, or another value.
+        SecretMissing: one is neither sealed nor held here, and its source no longer has it, or has another value.
     """
     names = dict(stored_secrets(json.loads(store.leases.run(run).arguments)))
     known = {**_held.get(run, {}), **_sealed(store, run)} if names else {}
     for name, keyed in names.items():
-        known[name] = known.get(name) or _again(run, name, keyed)
-        Secret(known[name], name)  # from here on no text of this process shows it
+        known[name] = known.get(name) or _read_again(run, name, keyed)
+        Secret(known[name], name)  # from now on it is masked in all texts of this process
     return known
 
 
@@ -55,46 +55,44 @@ def _sealed(store: Store, run: str) -> dict[str, str]:
         return {}
 
 
-def _again(run: str, name: str, keyed: str | None) -> str:
-    """From its source, which its name tells (a `#2` behind it: a second value of the same one can't be had again)."""
+def _read_again(run: str, name: str, keyed: str | None) -> str:
+    """Read a secret from the source that its name gives (a name that ends in `#2` was a second value: it has none)."""
     try:
         secret = Secret.read(name)
     except SecretMissing as missing:
         raise SecretMissing(
-            f"Run {run} needs the secret {name} again, and it was not kept, since there is no key that opens it "
-            f"(browser-agent key). {missing} Nothing was done; resume the run where it can be had."
+            f"Run {run} needs the secret {name} again. It was not stored, or no key here opens it "
+            f"(browser-agent key). {missing} Nothing was done; resume the run where the secret can be read."
         ) from None
     if keyed is not None and secret.mark != f"{name}:{keyed}":
-        raise SecretMissing(
-            f"{name} does not hold the value any more that run {run} was started with. Nothing was done."
-        )
+        raise SecretMissing(f"{name} no longer holds the value that run {run} was started with. Nothing was done.")
     return secret.reveal()
 
 
 def refuse_unreadable(store: Store, names: Iterable[str]) -> None:
-    """Refuse secrets that a worker process, which is not this one, could not have.
+    """Refuse secrets that another process, a worker, could not read.
 
     Args:
-        store: where the run will be written: with a key the values travel with it, sealed.
+        store: the store of the run to submit: with a key, the values are stored with the run, sealed.
         names: the secrets.
 
     Raises:
-        SecretMissing: one was typed in, given by a program, or lies in a file that is named by a relative path.
+        SecretMissing: one was typed in, came from a program, or is in a file with a relative path.
     """
     for name in () if store.checkpoints.sealed else names:
         if not name.startswith("env:") and not name.startswith(("@/", "@~")):
             raise SecretMissing(
-                f"A worker could not have the secret {name}: it reads env:NAME in its own environment, or a file by "
-                "its full path (@/...). Or make a key (browser-agent key), and the value travels with the run, sealed. "
+                f"A worker can't read the secret {name}: it reads env:NAME in its own environment, or a file by its "
+                "full path (@/...). Or make a key (browser-agent key), and the value is stored with the run, sealed. "
                 "Nothing was written."
             )
 
 
 def refuse_in_the_clear(*texts: str) -> None:
-    """Refuse what is stored of a run as it is, if it holds a secret's value outside of the secret.
+    """Refuse texts to be stored with a run that hold a secret's value in the clear.
 
     Raises:
-        Misuse: see above; the message names the secret.
+        Misuse: one does; the message names the secret.
     """
     scrubber = Scrubber()
     for text in texts:

@@ -1,7 +1,6 @@
-"""The session that a run goes on with: the logins of its sites, and what its last keeper has left, in one cookie jar.
+"""The session that a run resumes with: its sites' stored logins and its last checkpoint, merged into one cookie jar.
 
-What is younger wins. Kept sealed with the run at each checkpoint, or, without a key, in the keeper's memory only, which
-is said. Knows nothing of browsers; never runs task code.
+Of two states the newer one wins. It is stored at each checkpoint, sealed; without a key it stays in memory.
 """
 
 from __future__ import annotations
@@ -20,20 +19,19 @@ from browser_agent.store.checkpoints import PAGE, SESSION
 from observers.session import SESSION_STORAGE
 
 State = Mapping[str, Any]
-_NO_KEY = "The session and the state of pages are kept in memory only, since there is no key: browser-agent key --new."
 
 
 class RunSession:
     """The session of one run, for its keeper.
 
     Args:
-        store: where the run is written.
+        store: the run's store.
         run: its id.
-        say: tells the person who watches.
+        notify: called with a kind and words for the person who watches the run.
     """
 
-    def __init__(self, store: Store, run: str, say: Callable[[str, str], None]) -> None:
-        self._store, self._run, self._say = store, run, say
+    def __init__(self, store: Store, run: str, notify: Callable[[str, str], None]) -> None:
+        self._store, self._run, self._notify = store, run, notify
         self._sites: dict[str, dict[str, Any]] = json.loads(store.leases.run(run).sites)
 
     @property
@@ -41,33 +39,34 @@ class RunSession:
         """The origins whose IndexedDB belongs to the session, as their sites declare it."""
         return tuple(origin_of(bound["url"]) for bound in self._sites.values() if bound.get("indexed_db"))
 
-    def first(self, lease: Lease) -> dict[str, Any]:
-        """What the run's first browser is given."""
-        if not self._store.checkpoints.sealed and self._store.checkpoints.note_unsealed(lease):
-            self._say("session", _NO_KEY)
+    def initial_state(self, lease: Lease) -> dict[str, Any]:
+        """The state that the attempt's first browser starts with."""
+        if not self._store.checkpoints.sealed:
+            self._store.checkpoints.note_unsealed(lease)
         states = [*self._logins(), *self._left()]
         return merged(state for _, state in sorted(states, key=lambda one: one[0]))
 
-    def keep(self, lease: Lease, session: State, page: State | None) -> None:
-        """Keep the session, and how the page stands if it is told of what; what can't be kept changes nothing."""
-        with suppress(Superseded):  # whoever has the run now says so at the next fence
+    def checkpoint(self, lease: Lease, session: State, page: State | None) -> None:
+        """Store the session, and the page's state if it names its step. A failed checkpoint doesn't stop the run."""
+        with suppress(Superseded):  # the next fence raises it, where it can be acted on
             try:
-                told = page is not None and page["of"] is not None
-                stood = {PAGE: (page["state"], {"of": page["of"], **page["shown"]})} if page and told else {}
-                self._store.checkpoints.keep(lease, **{SESSION: (session, {})}, **stood)
+                named = page is not None and page["of"] is not None
+                of_page = {PAGE: (page["state"], {"of": page["of"], **page["shown"]})} if page and named else {}
+                self._store.checkpoints.keep(lease, **{SESSION: (session, {})}, **of_page)
             except StoreUnusable as unusable:
-                self._say("session", f"No checkpoint: {unusable}")
+                self._notify("session", f"No checkpoint: {unusable}")
 
     def _logins(self) -> Iterable[tuple[datetime, State]]:
         for site, bound in self._sites.items():
-            account = bound.get("account", "")  # a run that was written down by other hands may name none
+            account = bound.get("account", "")  # an older run may name none
             try:
                 login = self._store.logins.find(site, account)
             except SealBroken as broken:
-                self._say("session", f"The login of {site} ({account}) is lost: {broken}")
+                self._notify("session", f"The stored login of {site} ({account}) can't be used: {broken}")
                 continue
             if login is not None:
-                self._say("session", f"The login of {site} ({login.account}) of {login.at:%Y-%m-%d %H:%M} UTC is used.")
+                at = f"{login.at:%Y-%m-%d %H:%M} UTC"
+                self._notify("session", f"Using the login of {site} ({login.account}) stored at {at}.")
                 yield login.at, login.state
 
     def _left(self) -> Iterable[tuple[datetime, State]]:
@@ -75,14 +74,14 @@ class RunSession:
         try:
             state, at = checkpoints.last(self._run, SESSION), checkpoints.kept_at(self._run, SESSION)
         except SealBroken as broken:
-            self._say("session", f"The session of the last attempt is lost: {broken}")
+            self._notify("session", f"The last attempt's session can't be used: {broken}")
             return
         if state is not None and at is not None:
             yield at, state
 
 
 def merged(states: Iterable[State]) -> dict[str, Any]:
-    """One cookie jar of several states; where two say something else, the later one wins. Empty if all are."""
+    """Merge states, oldest first, into one cookie jar: the newer value wins. Empty if all of them are."""
     cookies: dict[Sequence[str], Any] = {}
     origins: dict[str, Any] = {}
     in_tab: dict[str, Any] = {}

@@ -1,8 +1,6 @@
-"""Keys that other things may have too: when a gesture can have made what was seen, and whether another of ours can.
+"""Keys that aren't unique: when a gesture can have made the record that was seen, and whether another of ours can have.
 
-Source: the rules of what an observer may prove, on keys that aren't unique. Reads the journal, decides no outcome. What
-may never happen: a match counts as this gesture's while another gesture, not proven to be without effect, may have
-made it.
+A match never counts as this gesture's while another gesture, not proven to be without effect, may have made it.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from observers.normal import normal, same
 
 
 def are_shared(proof: Sequence[Observer]) -> bool:
-    """Whether an observer of the proof looks by a key that others may have, where nobody else is at work."""
+    """Whether an observer of the proof looks by a key that isn't unique, at a site whose only user we are."""
     return any(
         not observer.unique and observer.site is not None and observer.site.sole_user for observer in _each(proof)
     )
@@ -28,7 +26,7 @@ def are_shared(proof: Sequence[Observer]) -> bool:
 def window(
     row: GestureRow, late_commit: timedelta | None, dead_at: datetime | None, now: datetime
 ) -> tuple[datetime, datetime] | None:
-    """From when to when the gesture can have taken effect; None if it wasn't made.
+    """The time in which the gesture can have taken effect, from and to; None if it wasn't made.
 
     Args:
         row: the gesture.
@@ -43,7 +41,7 @@ def window(
 
 
 def used_otherwise(store: Store, gesture: str, site: Site | None, proof: Sequence[Observer]) -> bool:
-    """Whether another gesture of any run may have made a record with a key of the proof: no column says otherwise."""
+    """Whether another gesture of any run may have made a record with a key of the proof (no column rules it out)."""
     if site is None:
         return True
     shared = [observer.to_json() for observer in _each(proof) if not observer.unique]
@@ -52,14 +50,14 @@ def used_otherwise(store: Store, gesture: str, site: Site | None, proof: Sequenc
 
 
 def _each(proof: Iterable[Observer]) -> Iterator[Observer]:
-    """The observers, and the parts of those that have parts."""
+    """The observers, and the parts of composed ones."""
     for observer in proof:
         yield observer
         yield from _each(observer.parts)
 
 
 def _lists(stored: Any) -> list[tuple[str, Mapping[str, str]]]:
-    """Path and key of each list that is looked through by what was stored of a proof."""
+    """Path and key of each list that a stored proof looks through."""
     if isinstance(stored, Mapping):
         key = stored.get("key")
         own = [(str(stored.get("path", "")), key)] if isinstance(key, Mapping) else []
@@ -68,7 +66,7 @@ def _lists(stored: Any) -> list[tuple[str, Mapping[str, str]]]:
 
 
 def _may_be_same(mine: list[tuple[str, Mapping[str, str]]], stored: Any, decimal: str) -> bool:
-    """Whether a record with one of our keys may be another proof's: only its key in that very list can say no."""
+    """Whether a record with one of our keys may be another proof's: only its key in the same list rules that out."""
     theirs = _lists(stored)
     for path, key in mine:
         there = [other for list_of, other in theirs if list_of == path]
@@ -78,7 +76,7 @@ def _may_be_same(mine: list[tuple[str, Mapping[str, str]]], stored: Any, decimal
 
 
 def _differ(mine: Mapping[str, str], other: Mapping[str, str], decimal: str) -> bool:
-    """Whether no record can have both keys: they name a column in common, and not the same text in it."""
+    """Whether no record can have both keys: they have a column in common, with different texts."""
     theirs = {normal(column): text for column, text in other.items()}
     return any(
         normal(column) in theirs and not same(text, theirs[normal(column)], decimal) for column, text in mine.items()

@@ -1,8 +1,7 @@
-"""A session that has ended: seen by the login page that stands where a step or a look wanted to be, and begun anew.
+"""Detects a session that has ended, by the login page shown instead of the page wanted, and signs in again.
 
-By the routine that the task declares (`@login`), else by a person, who is asked once, and whose login the resume goes
-on with. What may never happen: a gesture is made without its baseline because a login page was read; a gesture in doubt
-is given another name for it; somebody else's page is signed in.
+By the routine that the task declares (`@login`); otherwise a person signs in, and the resume continues with that
+session. A person is asked at most once for a step. Nobody else's page (`open_run`) is ever signed in.
 """
 
 from __future__ import annotations
@@ -27,37 +26,41 @@ from observers import Observation, Observer, Site
 T = TypeVar("T")
 
 SIGNED_IN_SECONDS = 8.0
-"""How long after its routine a page may take to show the sign of being signed in."""
+"""How long after its routine a page may take to show that it is signed in."""
 COUNT_SECONDS = 2.0
 
 
-class LoginMet(Exception):
-    """A login page of that site stands where a step or a look wanted to be. Nothing was made."""
+class SignedOut(Exception):
+    """The site shows its login page instead of what a step or a look wanted. No gesture was made."""
 
     def __init__(self, site: Site) -> None:
         self.site = site
         super().__init__(f"The session of {site.name} ({site.account}) has ended.")
 
 
-def signed_in(attempt: Attempt, step: str, act: Callable[[], T]) -> T:
-    """Do it; where a login page stands in its way, once more after signing in anew; then a person is asked.
+def with_login(attempt: Attempt, step: str, act: Callable[[], T]) -> T:
+    """Call `act`; if it meets a login page, sign in and call it once more; if it meets another one, ask a person.
 
     Raises:
-        WaitingForPerson: no routine signs in, or it was of no use.
+        WaitingForPerson: there is no routine, or it didn't sign in.
     """
-    for way_in in (sign_in_anew, _ask):
-        try:
-            return act()
-        except LoginMet as met:
-            way_in(attempt, met.site, step)
-    raise AssertionError("a person is asked before this")
+    try:
+        return act()
+    except SignedOut as first:
+        because = run_login(attempt, first.site)
+        if because is not None:
+            _ask(attempt, first.site, step, because)
+    try:
+        return act()
+    except SignedOut as again:
+        _ask(attempt, again.site, step, "signing in again did not help")
 
 
-def prepared(attempt: Attempt, site: Site | None, prepare: Callable[[Page], T]) -> T:
-    """What a step's body gives on the acting page.
+def prepare_page(attempt: Attempt, site: Site | None, prepare: Callable[[Page], T]) -> T:
+    """Run a step's body on the acting page and return what it gives.
 
     Raises:
-        LoginMet: it raised, or came to its end, on a login page of its site.
+        SignedOut: it raised, or ended, on a login page of its site.
     """
     page, acting = attempt.fresh_page(), attempt.acting
     try:
@@ -67,61 +70,55 @@ def prepared(attempt: Attempt, site: Site | None, prepare: Callable[[Page], T]) 
         raise
     except Exception as error:
         if site is not None and _is_login_page(attempt, acting, site):
-            raise LoginMet(site) from error
+            raise SignedOut(site) from error
         raise
-    # What was read on a login page is no value, though the step did not notice.
+    # What was read on a login page is no value, even if the step didn't notice.
     if site is not None and site.mark and _is_login_page(attempt, acting, site) and not _is_meant(result):
-        raise LoginMet(site)
+        raise SignedOut(site)
     return result
 
 
 def check_baseline(attempt: Attempt, proof: Sequence[Observer], seen: Sequence[Observation | None]) -> None:
-    """Raise `LoginMet` if an observer was shown a login page: no gesture is made on such a baseline.
+    """Raise `SignedOut` if an observer was shown a login page: no gesture is made on such a baseline.
 
-    Not where the acting page is a login page itself: then it is the gesture that signs in.
+    Not if the acting page is a login page itself: then the gesture is the one that signs in.
     """
-    for site in login_met_by(proof, seen):
+    for site in signed_out_sites(proof, seen):
         if attempt.may_end and not _is_login_page(attempt, attempt.acting, site):
-            raise LoginMet(site)
+            raise SignedOut(site)
 
 
-def login_met_by(proof: Sequence[Observer], seen: Sequence[Observation | None]) -> list[Site]:
-    """The sites of the observers that were shown a login page, each once."""
-    met = (watch.site for watch, said in zip(proof, seen, strict=True) if said is not None and said.login)
-    return list(dict.fromkeys(site for site in met if site is not None))
+def signed_out_sites(proof: Sequence[Observer], seen: Sequence[Observation | None]) -> list[Site]:
+    """The sites whose observers were shown a login page, each once."""
+    found = (watch.site for watch, said in zip(proof, seen, strict=True) if said is not None and said.login)
+    return list(dict.fromkeys(site for site in found if site is not None))
 
 
-def sign_in_anew(attempt: Attempt, site: Site, step: str) -> None:
-    """Sign in by the declared routine.
+def run_login(attempt: Attempt, site: Site) -> str | None:
+    """Sign in on the acting page by the declared routine.
 
-    Raises:
-        WaitingForPerson: there is none, or it did not help.
+    Returns:
+        None if the page is signed in now; otherwise why it isn't.
     """
-    if (because := by_routine(attempt, site)) is not None:
-        _ask(attempt, site, step, because)
-
-
-def by_routine(attempt: Attempt, site: Site) -> str | None:
-    """Run the declared routine on the acting page. None if it has signed in, else why it has not."""
     routine = login_of(site)
     if routine is None:
         return "the task declares no routine that signs in (@login)"
-    attempt.tell("login", f"The session of {site.name} ({site.account}) has ended; signing in by {routine.name}.")
+    attempt.emit("login", f"The session of {site.name} ({site.account}) has ended; signing in by {routine.name}.")
     trouble = _run(attempt, routine) or _still_signed_out(attempt, routine)
-    attempt.acting.writes.clear()  # they may be repeated, as it declares, and mark no step
+    attempt.acting.writes.clear()  # the routine declares that they may be repeated, so they mark no step
     if trouble is None:
         attempt.store.logins.signed_in(attempt.lease, site.name, site.account, routine.name)
-        attempt.checkpoint(None)  # how the page of a gesture in doubt stood is evidence
+        attempt.checkpoint(None)  # the last state of the page is evidence for a gesture in doubt
     return trouble
 
 
 def ended_words(attempt: Attempt, site: Site) -> str:
-    """That the session has ended, and the command that begins it anew."""
-    return f"the session of {site.name} ({site.account}) has ended: {command(attempt, site)}"
+    """That the session has ended, and the command that signs in again."""
+    return f"the session of {site.name} ({site.account}) has ended: {login_command(attempt, site)}"
 
 
-def command(attempt: Attempt, site: Site) -> str:
-    """The command by which a person signs in, wherever it is given."""
+def login_command(attempt: Attempt, site: Site) -> str:
+    """The command that a person signs in with, from any folder."""
     file = attempt.store.leases.run(attempt.lease.run).task_file
     words = [*([file] if Path(file).is_file() else []), site.name]
     options = ["--site", f"{site.name}={site.url}", "--account", f"{site.name}={site.account}"]
@@ -133,10 +130,10 @@ def _run(attempt: Attempt, routine: Login) -> str | None:
     try:
         routine(page)
     except Exception as error:
-        if attempt.broken():  # no fault of the routine; the next attempt looks first
+        if attempt.broken():  # not the routine's fault; the next attempt looks first
             raise
-        told = isinstance(error, Error | Fact | Misuse)  # of another error only the kind: it may quote a password
-        said = f": {(str(error).splitlines() or [''])[0]}" if told else ""
+        quotable = isinstance(error, Error | Fact | Misuse)  # another error's message may quote a password
+        said = f": {(str(error).splitlines() or [''])[0]}" if quotable else ""
         return f"{routine} raised {type(error).__name__}{said}"
     return None
 
@@ -145,7 +142,7 @@ def _still_signed_out(attempt: Attempt, routine: Login) -> str | None:
     until = attempt.clock.monotonic() + SIGNED_IN_SECONDS
     while not _is_signed_in(attempt, routine.site):
         if attempt.clock.monotonic() > until:
-            return f"{routine} came to its end, and the page does not show that it has signed in"
+            return f"{routine} ended, but the page does not show that it is signed in"
         attempt.sleep(0.2)
     return None
 
@@ -157,7 +154,7 @@ def _is_signed_in(attempt: Attempt, site: Site) -> bool:
 
 
 def _is_login_page(attempt: Attempt, acting: Acting, site: Site) -> bool:
-    """Whether a password is asked for, and the sign of being signed in isn't there."""
+    """Whether the page asks for a password and doesn't show that it is signed in."""
     if not attempt.may_end or not acting.asks_password():
         return False
     with acting.view(attempt.clock.now, {}) as view:
@@ -166,19 +163,19 @@ def _is_login_page(attempt: Attempt, acting: Acting, site: Site) -> bool:
 
 
 def _is_meant(result: Any) -> bool:
-    """Whether a gesture was prepared on what is on the page: on a login page it is the one that signs in."""
+    """Whether a gesture was prepared on what the page shows: on a login page that is the gesture that signs in."""
     try:
         return isinstance(result, Gesture) and within(COUNT_SECONDS, result.target.count) > 0
     except (Error, DeadlinePassed):
         return False
 
 
-def _ask(attempt: Attempt, site: Site, step: str, because: str = "it was of no use to sign in anew") -> NoReturn:
+def _ask(attempt: Attempt, site: Site, step: str, because: str) -> NoReturn:
     asked = Asked(
         kind=QuestionKind.SIGNED_OUT,
         words=f"The session of {site.name} ({site.account}) has ended. Who signs in?",
-        reasons=("a login page came where the step wanted to be", because),
-        details={"site": site.name, "account": site.account, "commands": [command(attempt, site)]},
+        reasons=("a login page was shown instead of the page that the step wanted", because),
+        details={"site": site.name, "account": site.account, "commands": [login_command(attempt, site)]},
         safe_step="Nothing of this step was sent. Sign in by the first command, then resume the run.",
         step=step,
     )

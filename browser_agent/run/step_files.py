@@ -1,7 +1,6 @@
-"""Files that a step has made: known by path, size and hash, and compared when the step's value is handed back.
+"""The files in a step's value: stored by path, size and hash, and compared when a replay returns the value.
 
-Only paths inside a step's value count; a path that is no file is a value like any other. Knows nothing of runs. What
-may never happen: a replay goes on with a file that isn't the one that the step has made.
+A path that is no file is a value like any other.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ def files_of(value: object) -> str | None:
 
 
 def check_files(stored: str | None, step: str) -> None:
-    """See that each file is still the one that the step has made.
+    """Check that each file is still the one that the step made.
 
     Args:
-        stored: what `files_of` gave.
+        stored: what `files_of` returned.
         step: the step in words.
 
     Raises:
-        FileChanged: one is gone or was altered; all of them are named.
+        FileChanged: some are gone or were altered; the message names all of them.
     """
-    wrong = [told for made in json.loads(stored or "[]") if (told := _changed(made))]
+    wrong = [words for made in json.loads(stored or "[]") if (words := _changed(made))]
     if wrong:
         raise FileChanged(f"{'; '.join(wrong)}. It was made by {step}, which isn't run again: put it back, and resume.")
 

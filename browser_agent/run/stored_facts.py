@@ -1,7 +1,4 @@
-"""Facts that a step raised, as they are stored with the step and raised again on a replay.
-
-Knows the errors and a gesture's row, nothing else.
-"""
+"""Facts that a step raised: stored with the step as JSON, and raised again on a replay."""
 
 from __future__ import annotations
 
@@ -15,27 +12,26 @@ _FACTS: dict[str, type[Fact]] = {fact.__name__: fact for fact in (Refused, Rejec
 
 
 def fact_json(fact: Fact) -> dict[str, Any]:
-    """The fact as plain JSON data."""
-    kept = dict(vars(fact))
+    """The fact as plain JSON data: its kind and its constructor's arguments."""
     if isinstance(fact, Refused):
         return {"fact": "Refused", "words": fact.words, "because": fact.because}
-    return {"fact": type(fact).__name__, **kept}
+    return {"fact": type(fact).__name__, **vars(fact)}
 
 
-def fact(stored: dict[str, Any]) -> Fact:
-    """The fact that `fact_json` wrote."""
-    kind = _FACTS[stored.pop("fact")]
-    return kind(**stored)
+def fact_from_json(stored: dict[str, Any]) -> Fact:
+    """The fact that `fact_json` stored."""
+    arguments = dict(stored)
+    return _FACTS[arguments.pop("fact")](**arguments)
 
 
 def rejected(gesture: GestureRow) -> Rejected:
-    """The site's no to a stored gesture."""
+    """The site's rejection of a stored gesture."""
     texts = json.loads(gesture.reasons or "[]")[1:]
     return Rejected(gesture.words, _status(gesture), texts, [gesture.after] if gesture.after else [])
 
 
 def causes(error: BaseException | None) -> list[BaseException]:
-    """The error and all that it was raised from."""
+    """The error and everything that it was raised from."""
     found: list[BaseException] = []
     while error is not None and error not in found:
         found.append(error)

@@ -1,10 +1,9 @@
-"""Canonical JSON: equal values give equal text, different values never do, in every process and on every day.
+"""Canonical JSON: equal values give equal text and different values different text, in every process.
 
-RFC 8785 (package rfc8785) after a pass over the types, since JSON itself can't tell `10` from `Decimal("10.00")`
-in a way that survives a round trip. What JSON has no word for becomes an object with one tagged key (`$decimal`);
-a text key that begins with `$` gets a second one, so that nobody can write a tag by hand.
-
-Never guesses: a type that isn't listed here is refused, since `repr` of an unknown thing changes between processes.
+RFC 8785 (package rfc8785) after a pass over the types, since JSON can't tell `10` from `Decimal("10.00")` in a way that
+survives a round trip. A type that JSON lacks becomes an object with one tagged key (`$decimal`); a text key that begins
+with `$` gets a second `$`, so that no value can imitate a tag. An unlisted type is refused, since its `repr` may differ
+between processes.
 """
 
 from __future__ import annotations
@@ -37,18 +36,18 @@ EXACT = 2**53 - 1
 def canonical(value: object) -> str:
     """The canonical JSON text of a value.
 
-    Decimals by their amount (`10.0` and `10.00` are equal amounts), datetimes as UTC, sets sorted, text in NFC,
+    Decimals are written by their amount (`10.0` and `10.00` are equal), datetimes as UTC, sets sorted, text in NFC,
     models and dataclasses by their fields, enums by their value, bytes and files by the SHA-256 of their content,
     secrets by their name and keyed HMAC (without a key by their name alone).
 
     Raises:
-        WrongArguments: a type that isn't listed, a datetime without a zone, NaN, or a file that can't be read;
-            the message names the place, such as `shipment.lines[2].amount`.
+        WrongArguments: the value holds a type that isn't listed, a datetime without a zone, NaN, or a file that can't
+            be read; the message says where, such as `shipment.lines[2].amount`.
     """
     try:
         return rfc8785.dumps(_plain(value, "")).decode()
     except RecursionError as error:
-        raise WrongArguments("The value holds itself, so it has no canonical form.") from error
+        raise WrongArguments("The value contains itself, so it has no canonical form.") from error
 
 
 def digest(text: str) -> str:
@@ -99,13 +98,13 @@ def _text(value: str, at: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise WrongArguments(f"{_where(at)} holds half a character (a lone surrogate).") from error
+        raise WrongArguments(f"{_where(at)} contains half a character (a lone surrogate).") from error
     return text
 
 
 def _float(value: float, at: str) -> float:
     if not math.isfinite(value):
-        raise WrongArguments(f"{_where(at)} is {value}, which JSON has no word for.")
+        raise WrongArguments(f"{_where(at)} is {value}, which JSON can't express.")
     return float(value)
 
 
@@ -124,7 +123,7 @@ def _members(mapping: Mapping[Any, Any], at: str) -> Json:
 
 def _decimal(value: Decimal, at: str) -> str:
     if not value.is_finite():
-        raise WrongArguments(f"{_where(at)} is {value}, which JSON has no word for.")
+        raise WrongArguments(f"{_where(at)} is {value}, which JSON can't express.")
     text = format(value, "f")
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text in ("-0", "") else text

@@ -1,11 +1,8 @@
-"""Gestures: the one input of a step that may change the outside world, as plain objects that live in the attempt.
+"""Gestures: the one input of a step that may change the outside world, as a plain object. The kinds are in `kinds`.
 
-A step returns its gesture; whoever runs the step writes it down first (`stored`) and then makes it (`make`), once.
-A gesture knows the control it touches, what it means in words, which request it sends, and what will prove it.
-
-What every kind has in common; the kinds themselves are in `kinds`. Knows nothing of stores, runs, fences or verdicts.
-`make` does exactly one input call; `wait_actionable` never touches mouse or keyboard (a trial click would: page
-handlers see it).
+A gesture knows the control it touches, what it means in words, which request it sends, and what will prove it. Its
+intent is stored first (`stored`); then it is made once (`make`), by exactly one input call. `wait_actionable` touches
+neither mouse nor keyboard: a page's handlers would see a trial click.
 """
 
 from __future__ import annotations
@@ -60,10 +57,10 @@ __all__ = [
 T_co = TypeVar("T_co", covariant=True)
 
 Left = Callable[[], float]
-"""Milliseconds that are left of a wait, never less than 1: to Playwright 0 means no time limit."""
+"""Milliseconds left of a wait, never less than 1: to Playwright 0 means no time limit."""
 
 VALUE = "value"
-"""The name under which a proof supplies a value that has no fields of its own, such as a `str`."""
+"""The name under which a proof supplies a value without fields, such as a `str`."""
 
 _POLL_MS = 50
 _FIELDS_OF = ("model_fields", "_field_defaults")  # pydantic models, NamedTuples
@@ -72,19 +69,19 @@ _SELECTOR = re.compile(r"selector=(?P<quoted>'.*'|\".*\")>$", re.DOTALL)
 
 @dataclass(frozen=True)
 class Done(Generic[T_co]):
-    """There is nothing to do, it is there already: the step's value without a gesture."""
+    """The step's value without a gesture: nothing is to be done, since the effect is there already."""
 
     value: T_co
 
 
 @dataclass(frozen=True)
 class Accept:
-    """Accept a dialog whose text holds `pattern` (a regular expression) while the gesture is made and settled.
+    """Accept a dialog whose text contains `pattern` (a regular expression) while the gesture is made and settled.
 
-    Any other alert, confirm or prompt is dismissed, its text kept, and the gesture is `Refused` if nothing of it was
-    sent; one that comes after the write changes nothing. A prompt is answered with the text that the page proposes.
-    The browser's own question whether to leave the page (`beforeunload`) is always accepted: leaving is a part of the
-    gesture.
+    Any other alert, confirm or prompt is dismissed and its text recorded, and the gesture is `Refused` if it sent
+    nothing; a dialog that comes after the write changes nothing. A prompt is answered with the text that the page
+    proposes. The browser's own question whether to leave the page (`beforeunload`) is always accepted: leaving is part
+    of the gesture.
     """
 
     pattern: str
@@ -95,7 +92,7 @@ class Accept:
 
 
 class About(TypedDict, total=False):
-    """What every kind of gesture is told, whatever it does.
+    """The arguments that every kind of gesture takes.
 
     intent: what the gesture means, in words a person would use ("post an invoice of 120.00 to Ada").
     sends: the commit request, such as "POST /invoices" or "POST /orders/*/confirm".
@@ -103,7 +100,7 @@ class About(TypedDict, total=False):
     known: facts read before the gesture that belong to the step's value.
     dialogs: the dialogs that may be accepted while it is made.
     timeout: seconds that the input call may take (10, or as the settings say).
-    settle: seconds that the proof is waited for on a good day.
+    settle: seconds to wait for the proof before the gesture is in doubt (15).
     """
 
     intent: Required[str]
@@ -116,10 +113,10 @@ class About(TypedDict, total=False):
 
 
 class Gesture(MustRun, ABC, Generic[T_co]):
-    """One input that may change the outside world. Made at most once; the next one is a new object.
+    """One input that may change the outside world. It is made at most once; the next one is a new object.
 
     Raises:
-        WrongTask: `sends` isn't written as "METHOD /path".
+        WrongTask: `sends` isn't of the form "METHOD /path".
     """
 
     kind: ClassVar[str]
@@ -139,20 +136,20 @@ class Gesture(MustRun, ABC, Generic[T_co]):
             check_sends(self.sends)
         self._made_here()
 
-    def patience(self, otherwise: float) -> float:
-        """How long its control is waited for, in seconds: as it says itself, or else as its run does."""
-        return self.timeout if self._says_timeout else otherwise
+    def timeout_or(self, default: float) -> float:
+        """Seconds to wait for its control: its own `timeout` if it was given one, else the default."""
+        return self.timeout if self._says_timeout else default
 
     @abstractmethod
     def make(self, timeout_ms: float) -> None:
-        """Make the input: exactly one Playwright call, whose errors pass through as they are."""
+        """Make the input: exactly one Playwright call, whose errors are not caught."""
 
     def __str__(self) -> str:
         return f"{type(self).__name__} ({self.intent})"
 
     @property
     def selector(self) -> str:
-        """The target as Playwright would find it again; never the page's address."""
+        """The selector by which Playwright finds the target again, without the page's address."""
         found = _SELECTOR.search(repr(self.target))
         return found["quoted"][1:-1] if found else repr(self.target)
 
@@ -160,7 +157,7 @@ class Gesture(MustRun, ABC, Generic[T_co]):
         """Wait until the control can take an input of this kind, without any input.
 
         Raises:
-            Refused: it did not get there in time, or more than one control fits, or the page is gone.
+            Refused: it wasn't ready in time, more than one control matches, or the page is gone.
         """
         from playwright.sync_api import Error, TimeoutError
 
@@ -172,11 +169,11 @@ class Gesture(MustRun, ABC, Generic[T_co]):
                 raise self._refused(f"was not ready within {timeout_ms / 1000:g} s") from late
             except Error as error:
                 if "not attached" in error.message and monotonic() < end:
-                    continue  # drawn anew by the page while it was waited for: look for it again
+                    continue  # the page redrew it meanwhile: find it again
                 raise self._refused(f"can't be used: {_first_line(error.message)}") from error
 
     def _wait_once(self, left: Left) -> None:
-        """Visible, enabled and at rest; a kind that needs less or more says so itself."""
+        """Wait until it is visible, enabled and at rest; a kind that needs less or more overrides this."""
         self._wait_enabled("visible", left).wait_for_element_state("stable", timeout=left())
 
     def _wait_enabled(self, state: Literal["visible", "attached"], left: Left) -> ElementHandle:
@@ -186,7 +183,7 @@ class Gesture(MustRun, ABC, Generic[T_co]):
         return control
 
     def _wait_until(self, true: str, arg: Any, left: Left, otherwise: str) -> None:
-        """Wait until a JavaScript function of the control and `arg` says true; refused with the words `otherwise`."""
+        """Wait until a JavaScript function of the control and `arg` returns true; refuse with `otherwise` if not."""
         answered = False
         try:
             while not within(left() / 1000, lambda: self.target.evaluate(true, arg)):
@@ -223,7 +220,7 @@ class Gesture(MustRun, ABC, Generic[T_co]):
         }
 
     def _takes(self) -> list[str] | None:
-        """The names of all values that may be known of what happened; None if it takes any."""
+        """The names of the values that a person may give for what happened; None = any."""
         names = value_names(self.gives)
         supplied = {name for observer in self.proof for name in observer.supplies}
         return None if names is None else [*names, *sorted(supplied - names.keys())]
@@ -232,8 +229,8 @@ class Gesture(MustRun, ABC, Generic[T_co]):
         """Refuse a proof that could never supply the step's value.
 
         Raises:
-            ProofTooThin: no proof at all, none that can prove anything, or a required field of `gives` that no observer
-                and no known fact supplies.
+            ProofTooThin: there is no proof, or none that can prove anything, or no observer and no known fact supplies
+                a required field of `gives`.
         """
         if not self.proof:
             raise ProofTooThin(f"“{self.intent}” has no proof: name at least one observer that can see its effect.")
@@ -254,9 +251,9 @@ class Gesture(MustRun, ABC, Generic[T_co]):
 
 
 def value_names(gives: Any) -> dict[str, bool] | None:  # noqa: PLR0911 (a table of types, one line each)
-    """The names of the values that a type is made of, and whether each is required; None if it takes any.
+    """The names of the values that a type is built from, and whether each is required; None = any.
 
-    A type without fields of its own, such as `str`, is made of the one named `value`.
+    A type without fields, such as `str`, is built from one named `value`.
     """
     if gives is None or gives is type(None):
         return {}
@@ -275,18 +272,18 @@ def value_names(gives: Any) -> dict[str, bool] | None:  # noqa: PLR0911 (a table
 
 
 def is_bare(gives: Any) -> bool:
-    """Whether a value of this type is made of the one named `value`, not of fields."""
+    """Whether a value of this type is built from the one named `value`, not from fields."""
     has_fields = is_dataclass(gives) or is_typeddict(gives) or any(hasattr(gives, a) for a in _FIELDS_OF)
     return value_names(gives) == {VALUE: True} and not has_fields
 
 
 def required_names(gives: Any) -> list[str]:
-    """The names of the values without which a value of this type can't be made."""
+    """The names of the values that a value of this type can't be built without."""
     return [name for name, required in (value_names(gives) or {}).items() if required]
 
 
 def misfits(error: ValidationError | KeyError) -> dict[str, str]:
-    """Which values a type could not be made of, and why: name -> why."""
+    """The values that don't fit a type: name -> why."""
     if isinstance(error, KeyError):
         return {str(error.args[0]): "is missing"}
     parts = error.errors(include_url=False, include_input=False)
@@ -298,7 +295,7 @@ def _alias(alias: object) -> str | None:
 
 
 def target_words(selector: str) -> str:
-    """A selector as a person would say it: `button "Post"`, `field "Customer"`; CSS stays as it is."""
+    """A selector in words: `button "Post"`, `field "Customer"`; CSS stays as it is."""
     words = selector
     for pattern, spoken in (
         (r'internal:role=(\w+)\[name="((?:[^"\\]|\\.)*)"[is]?\]', r'\1 "\2"'),
@@ -314,7 +311,7 @@ def target_words(selector: str) -> str:
 
 
 def _first_line(message: str) -> str:
-    """Without the name of the call; the further lines may quote what the fields hold."""
+    """The first line of an error, without the call's name; the other lines may quote what the fields hold."""
     return re.sub(r"^\w+\.\w+: (Error: )?", "", message.splitlines()[0]).rstrip(".:")
 
 

@@ -1,8 +1,7 @@
 """The kinds of gestures: one class for each input that has a tested row of its own in `rules.was_refused`.
 
-Each says what its control must be like before the input, makes the input by one Playwright call, and writes down what
-it needs beside what every gesture has. May never happen here: a kind that makes two inputs, or the content of a file
-in a stored intent.
+Each kind says what its control must be like, makes its input by one Playwright call, and stores what it needs beside
+what every gesture has. A stored intent never holds the content of a file.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ G = TypeVar("G")
 T_co = TypeVar("T_co", covariant=True)
 
 MOST_BYTES = 50 * 1024 * 1024 - 1
-"""All that one upload can hold: Playwright hands no more over to a browser that it is only attached to."""
+"""The limit of one upload: Playwright sends no more to a browser that it is only attached to."""
 
-# `control`: of a label, the field that it belongs to; as Playwright follows it.
+# `control`: the field that a label belongs to, as Playwright follows it.
 _HAS_OPTION = r"""(node, [by, wanted]) => [...((node.control ?? node).options ?? [])].some(
   option => option[by].replace(/\s+/g, ' ').trim() === wanted && !option.disabled)"""
 _TAKES_FILES = """(node, several) => {
@@ -56,7 +55,7 @@ class Click(Gesture[T_co]):
 class Press(Gesture[T_co]):
     """A key pressed while a control has the focus, such as "Enter" in a search field that posts.
 
-    Whether something lies over the control isn't looked at: a key needs the focus, not the place.
+    Something that covers the control doesn't matter: a key needs the focus, not the position.
     """
 
     kind = "press"
@@ -79,10 +78,10 @@ class Press(Gesture[T_co]):
 
 
 class Check(Gesture[T_co]):
-    """A tick set in, or taken out of, a box that writes at once; made by one click on it.
+    """A checkbox that writes at once, set or cleared by one click on it.
 
-    One that stands as wanted already is `Refused`, since nothing would be clicked: return `Done` from the step where
-    that is no mistake. A box that is hidden behind a picture of one is reached by its label.
+    If it is already as wanted it is `Refused`, since nothing would be clicked: where that is no mistake, return `Done`
+    from the step. A box that is hidden behind a picture of one is reached by its label.
     """
 
     kind = "check"
@@ -109,7 +108,7 @@ class Check(Gesture[T_co]):
         self.target.set_checked(self.on, timeout=timeout_ms)
 
     def stored(self) -> dict[str, Any]:
-        """The intent's JSON form, with how it is set."""
+        """The intent's JSON form, with the wanted state."""
         return {**super().stored(), "on": self.on}
 
 
@@ -119,8 +118,8 @@ class Select(Gesture[T_co]):
     Args:
         option: the option's label, as a person reads it; with `by="value"` the value that the page gives it.
 
-    The page sees it as done by a script (its events aren't trusted: measured), and it is chosen also where something
-    lies over the list.
+    To the page it looks like a script's doing (its events aren't trusted: measured), and it also works where something
+    covers the list.
     """
 
     kind = "select"
@@ -174,7 +173,7 @@ class Select(Gesture[T_co]):
 
 @dataclass(frozen=True)
 class KnownFile:
-    """A file as it was when the gesture was written down: its name, its size in bytes, its SHA-256 in hex."""
+    """A file as it was when the intent was stored: its name, its size in bytes, its SHA-256 in hex."""
 
     name: str
     size: int
@@ -182,17 +181,17 @@ class KnownFile:
 
     @classmethod
     def of(cls, path: Path, content: bytes) -> Self:
-        """What is kept of a file with that content."""
+        """The facts of a file with that content."""
         return cls(path.name, len(content), hashlib.sha256(content).hexdigest())
 
 
 class Upload(Gesture[T_co]):
     """Files given to a file field that sends them at once. The field may be hidden, as most of them are.
 
-    The very bytes that were written down (by their SHA-256) are handed to the page.
+    The page gets the very bytes whose SHA-256 the intent holds.
 
     Raises:
-        Refused: there is no such file, or together they are more than 50 MiB.
+        Refused: a file can't be read, or together they are more than 50 MiB.
     """
 
     kind = "upload"
@@ -228,20 +227,20 @@ class Upload(Gesture[T_co]):
     def _wait_once(self, left: Left) -> None:
         self._wait_enabled("attached", left)
         several = len(self.files) > 1
-        otherwise = f"is no field that takes {'several files' if several else 'a file'}"
+        otherwise = f"is not a field that takes {'several files' if several else 'a file'}"
         self._wait_until(_TAKES_FILES, several, left, otherwise)
 
     def make(self, timeout_ms: float) -> None:
         """Give the files to the field, once.
 
         Raises:
-            Refused: a file is gone, or isn't what was written down; the field was not touched.
+            Refused: a file is gone or has changed since; the field was not touched.
         """
         contents = self._read()
         for path, content, known in zip(self._paths, contents, self.files, strict=True):
             if KnownFile.of(path, content) != known:
-                raise Refused(self.intent, f"The file {known.name} has changed since it was written down.")
-        given: list[FilePayload] = [  # without a type, Playwright takes the one that the name's ending says
+                raise Refused(self.intent, f"The file {known.name} has changed since the intent was stored.")
+        given: list[FilePayload] = [  # without a type, Playwright derives it from the file name
             {"name": known.name, "mimeType": "", "buffer": content}
             for known, content in zip(self.files, contents, strict=True)
         ]

@@ -1,9 +1,7 @@
-"""Step calls and gestures that were made and then dropped without being run, like a coroutine that nobody awaited.
+"""Detects step calls and gestures that were created and dropped without being run, like a coroutine never awaited.
 
-A dropped one is a change that somebody meant and that was never made. Python cannot raise from a finaliser, so it
-is noted here (and warned of at once), and whoever runs the task asks with `raise_if_dropped` between two steps.
-
-Knows nothing of steps, gestures or browsers. Nothing is ever run from here.
+A dropped one is an intended change that was never made. Python can't raise from a finaliser, so the finaliser records
+it and warns, and the run calls `raise_if_dropped` between steps.
 """
 
 from __future__ import annotations
@@ -19,8 +17,8 @@ _PACKAGE = __name__.partition(".")[0]
 _dropped: list[str] = []
 
 
-class Place(NamedTuple):
-    """A line of somebody's file."""
+class SourceLine(NamedTuple):
+    """A line of a source file."""
 
     file: str
     line: int
@@ -29,32 +27,32 @@ class Place(NamedTuple):
         return f"{Path(self.file).name}:{self.line}"
 
 
-def calling_place() -> Place:
-    """The nearest line on the stack that isn't the toolkit's own."""
+def calling_line() -> SourceLine:
+    """The nearest line on the stack outside of this package."""
     frame = sys._getframe(1)
     while frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE and frame.f_back is not None:
         frame = frame.f_back
-    return Place(frame.f_code.co_filename, frame.f_lineno)
+    return SourceLine(frame.f_code.co_filename, frame.f_lineno)
 
 
 class MustRun:
-    """Something that is taken by whoever runs it; dropped before that, it is noted with the line that made it."""
+    """An object that a run must take; dropped before that, it is recorded with its source line."""
 
-    _taken = True  # until its making has come to its end: a refused making is no dropped one
-    _made: Place
+    _taken = True  # until its constructor has succeeded: one that raised has dropped nothing
+    _made: SourceLine
 
     def _made_here(self) -> None:
-        """Called last while it is made."""
-        object.__setattr__(self, "_made", calling_place())
+        """Record where it was created; the constructor's last call."""
+        object.__setattr__(self, "_made", calling_line())
         object.__setattr__(self, "_taken", False)
 
     @property
     def made_at(self) -> str:
-        """File and line of its making, such as `invoices.py:31`."""
+        """File and line that created it, such as `invoices.py:31`."""
         return str(self._made)
 
     def take(self) -> None:
-        """It is in somebody's hands now. Taking it twice means nothing."""
+        """Mark it as taken; it may be taken twice."""
         object.__setattr__(self, "_taken", True)
 
     def __del__(self) -> None:
@@ -66,7 +64,7 @@ class MustRun:
 
 
 def raise_if_dropped() -> None:
-    """Raise `NeverRun` that lists what was dropped since the last time somebody asked."""
+    """Raise `NeverRun` with a list of what was dropped since the last call, if anything was."""
     dropped = _dropped.copy()
     del _dropped[: len(dropped)]
     if dropped:

@@ -1,7 +1,6 @@
-"""What a function's signature says: the shared ground of steps and tasks.
+"""Reads and checks the signature of a step's or task's function, without calling it.
 
-Annotations are read one at a time, since a task file may import `Page` or `Run` for its type checker only. Refuses
-functions that can't be replayed from their top. Knows nothing of pages and gestures. Never calls the function.
+Annotations are read one at a time, since a task file may import `Page` or `Run` for its type checker only.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from browser_agent.errors import WrongTask
 Function = Callable[..., Any]
 
 
-def place(fn: Function) -> str:
+def defined_at(fn: Function) -> str:
     """File and line of a function, such as `invoices.py:12`."""
     code = inspect.unwrap(fn).__code__
     return f"{Path(code.co_filename).name}:{code.co_firstlineno}"
@@ -29,15 +28,15 @@ def checked_signature(fn: Function, noun: str, first: str, first_type: str) -> i
     Args:
         fn: the decorated function.
         noun: "step" or "task", for the message.
-        first: what its first parameter is called.
-        first_type: what the first parameter is annotated as, if it is called otherwise.
+        first: the name of its first parameter.
+        first_type: the annotation of its first parameter, if that has another name.
 
     Raises:
-        WrongTask: an async function, a generator, a first parameter of another kind, or no return annotation.
+        WrongTask: the function is async or a generator, has another first parameter, or no return annotation.
     """
     if not callable(fn) or not hasattr(inspect.unwrap(fn), "__code__"):
-        raise WrongTask(f"@{noun} is put on a function, not on {fn!r}.")
-    named = f"The {noun} {fn.__name__} ({place(fn)})"
+        raise WrongTask(f"@{noun} decorates a function, not {fn!r}.")
+    named = f"The {noun} {fn.__name__} ({defined_at(fn)})"
     if inspect.iscoroutinefunction(fn) or inspect.isasyncgenfunction(fn):
         raise WrongTask(f"{named} is an async def; write a plain def.")
     if inspect.isgeneratorfunction(fn):
@@ -59,7 +58,7 @@ def _is_leading(parameter: inspect.Parameter, first: str, first_type: str) -> bo
 
 
 def resolved(fn: Function, name: str) -> Any:
-    """The type that an annotation stands for; `name` is a parameter or "return".
+    """The type that an annotation names; `name` is a parameter or "return".
 
     Raises:
         WrongTask: the annotation names something that the file doesn't define at its top level.
@@ -71,4 +70,4 @@ def resolved(fn: Function, name: str) -> Any:
         return get_type_hints(stand_in, inner.__globals__, include_extras=True)[name]
     except (NameError, AttributeError, TypeError, SyntaxError) as error:
         what = "return annotation" if name == "return" else f"annotation of {name}"
-        raise WrongTask(f"The {what} of {fn.__name__} ({place(fn)}) can't be read: {error}.") from error
+        raise WrongTask(f"The {what} of {fn.__name__} ({defined_at(fn)}) can't be read: {error}.") from error

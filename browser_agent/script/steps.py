@@ -1,9 +1,7 @@
-"""Steps: named parts of a run. A step prepares the real page and RETURNS its gesture, so that nothing stands after it.
+"""Steps: named parts of a run. A step prepares the real page and RETURNS its gesture, so no code follows the gesture.
 
-`@step` makes a `Step`; calling a step with its arguments makes a `StepCall`, a value that says what is wanted and does
-nothing yet. Whoever runs the task takes the call, prepares the page with it, and makes the gesture that comes back.
-
-Knows nothing of runs, stores or browsers. Calling a step never touches a page.
+`@step` makes a `Step`; calling it with arguments makes a `StepCall`, a value that touches no page. The run takes the
+call, prepares the page with it, and makes the gesture that it returns.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ from browser_agent.errors import WrongArguments, WrongTask
 from browser_agent.script.canonical_json import canonical
 from browser_agent.script.gestures import VALUE, Done, Gesture, is_bare, value_names
 from browser_agent.script.must_run import MustRun, raise_if_dropped
-from browser_agent.script.signatures import checked_signature, place, resolved
+from browser_agent.script.signatures import checked_signature, defined_at, resolved
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -59,8 +57,8 @@ WORDS = 120
 class Returns(NamedTuple):
     """What a step's return annotation says."""
 
-    writes: bool  # it may end in a gesture
-    done: bool  # it may say that there is nothing to do
+    writes: bool  # it may return a gesture
+    done: bool  # it may return Done
     nothing: bool  # it may return None
     value: Any  # the type of its value
 
@@ -68,7 +66,7 @@ class Returns(NamedTuple):
 class Step(Generic[P, T]):
     """A function that prepares a page and returns its gesture, or that reads the page and returns a value.
 
-    Made by `@step`. `again` further gestures are made after a proven absence, `refusals` after a refusal.
+    Made by `@step`; its options are those of `StepMaker`.
     """
 
     def __init__(self, fn: Callable[Concatenate[Page, P], Any], maker: StepMaker) -> None:
@@ -82,16 +80,16 @@ class Step(Generic[P, T]):
         self.preparation = maker.preparation
         self.approval = maker.approval
         self.reverse = maker.reverse
-        self.where = place(fn)
+        self.where = defined_at(fn)
         self.signature = signature.replace(parameters=list(signature.parameters.values())[1:])
         self.__doc__ = fn.__doc__
         _check_reverse(self)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> StepCall[T]:
-        """What is wanted, as a value. Nothing is done yet.
+        """A call of the step, as a value. Nothing is done yet.
 
         Raises:
-            TypeError: the arguments don't fit the function.
+            TypeError: the function doesn't take these arguments.
             WrongArguments: an argument has no canonical form.
         """
         bound = self.signature.bind(*args, **kwargs)
@@ -102,10 +100,10 @@ class Step(Generic[P, T]):
             raise WrongArguments(f"{self.name}: {error}") from error
 
     def prepare(self, page: Page, /, *args: P.args, **kwargs: P.kwargs) -> Gesture[T]:
-        """Prepare a page and hand out the gesture without making it, for unit tests.
+        """Prepare a page and return the gesture without making it, for unit tests.
 
         Raises:
-            WrongTask: the step ended without a gesture.
+            WrongTask: the step returned no gesture.
         """
         result = self.fn(page, *args, **kwargs)
         check_result(self, result)
@@ -119,7 +117,7 @@ class Step(Generic[P, T]):
 
     @property
     def identity(self) -> str:
-        """Its name and version: what a bookmark and an approval name it by."""
+        """Its name and version, by which a bookmark and an approval refer to it."""
         return f"{self.name}@{self.version}"
 
     @cached_property
@@ -129,7 +127,7 @@ class Step(Generic[P, T]):
 
     @property
     def writes(self) -> bool:
-        """Whether it may end in a gesture."""
+        """Whether it may return a gesture."""
         return self.returns.writes
 
     @property
@@ -139,7 +137,7 @@ class Step(Generic[P, T]):
 
     @cached_property
     def adapter(self) -> TypeAdapter[T]:
-        """Checks, stores and reads back its value. Raises `WrongTask` for a type that can't be stored."""
+        """Its value's type: validates, stores and reads it back. Raises `WrongTask` if it can't be stored."""
         try:
             return TypeAdapter(self.returns.value)
         except PydanticUserError as error:
@@ -157,10 +155,10 @@ class Step(Generic[P, T]):
         return self.adapter.validate_json(text)
 
     def proven(self, values: Mapping[str, Any]) -> T:
-        """The step's value, made of proven values and known facts.
+        """Build the step's value from proven values and known facts.
 
         Raises:
-            pydantic.ValidationError: they don't fit its type; the gesture has happened all the same.
+            pydantic.ValidationError: they don't fit its type; the gesture has happened nevertheless.
         """
         kind = _without_none(self.returns.value)
         names = value_names(kind)
@@ -173,9 +171,9 @@ class Step(Generic[P, T]):
 
 @dataclass(frozen=True)
 class StepCall(MustRun, Generic[T]):
-    """A step with its arguments: a value that may be kept, listed and approved, and that somebody must run.
+    """A step with its arguments: a value that can be listed and approved, and that must be run.
 
-    Two calls are equal if step and canonical arguments are; running both is still running it twice.
+    Two calls are equal if their step and canonical arguments are; running both still runs the step twice.
     """
 
     step: Step[..., T]
@@ -186,10 +184,10 @@ class StepCall(MustRun, Generic[T]):
         self._made_here()
 
     def prepare(self, page: Page) -> Any:
-        """Run the step's body on a page; gives its gesture, `Done`, None or the value read, checked.
+        """Run the step's body on a page and return its gesture, `Done`, None or the value read.
 
         Raises:
-            WrongTask: it ended otherwise than its annotation says.
+            WrongTask: its annotation doesn't announce such a result.
         """
         bound = inspect.BoundArguments(self.step.signature, OrderedDict(self.arguments))
         result = self.step.fn(page, *bound.args, **bound.kwargs)
@@ -198,7 +196,7 @@ class StepCall(MustRun, Generic[T]):
 
     @property
     def words(self) -> str:
-        """The call as it is written, at most 120 characters."""
+        """The call as source text, at most 120 characters."""
         return _short(f"{self.step.name}({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})")
 
     def __str__(self) -> str:
@@ -209,15 +207,15 @@ class StepCall(MustRun, Generic[T]):
 
 @dataclass(frozen=True)
 class StepMaker:
-    """What `@step` is: put on a function as it stands, or called with options first.
+    """The decorator `@step`, with or without options.
 
     site: the site that the step writes to or reads.
-    name, version: the bookmark's name survives a rename of the function; a new version is another step.
-    again: further gestures after a proven absence, before a person is asked.
-    refusals: further gestures after a refusal, before it is raised to the script.
-    preparation: "repeatable" if writes while the page is prepared may be repeated.
-    approval: a person must say yes to each gesture of it, by `run.approve` or when it is asked for.
-    reverse: the step that takes back what this one has made; it takes this one's value as its only argument.
+    name, version: a given name survives a rename of the function; a new version is another step.
+    again: how many further gestures it makes after a proven absence, before it raises `NotHappened`.
+    refusals: how many further gestures it makes after a refusal, before it raises `Refused`.
+    preparation: "repeatable" if writes made while the page is prepared may be repeated.
+    approval: a person must approve each of its gestures, in `run.approve` or when asked.
+    reverse: the step that reverses what this one has made; it takes this one's value as its only argument.
     """
 
     site: Site | None = None
@@ -250,11 +248,11 @@ class StepMaker:
         reverse: Step[..., Any] | None = None,
     ) -> StepMaker: ...
     def __call__(self, fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
-        """Make a `Step` of a function.
+        """Turn a function into a `Step`.
 
         Raises:
-            WrongTask: an async function, a generator, one without a page or without a return annotation, or a
-                `reverse` that is no step of one argument.
+            WrongTask: the function is async or a generator, takes no page, or has no return annotation; or `reverse`
+                isn't a step of one argument.
         """
         return replace(self, **options) if fn is None else Step(fn, self)
 
@@ -267,11 +265,11 @@ def check_result(of: Step[..., Any], result: object) -> None:
     """Refuse a result that the step's annotation doesn't announce.
 
     Raises:
-        WrongTask: a gesture that isn't declared, no gesture where one is, or one that gives something else.
+        WrongTask: it is an undeclared gesture, no gesture where one is declared, or one that gives something else.
     """
     says = of.returns
     if isinstance(result, Gesture):
-        result.take()  # whatever is wrong with it, it wasn't forgotten
+        result.take()  # it may be wrong, but it wasn't dropped
         if not says.writes:
             raise WrongTask(f"{of} returned a gesture without saying so: annotate it `-> Gesture[...]`.")
         if result.gives is None and of.gives is not None and not _may_be_none(says.value):
@@ -307,7 +305,7 @@ def _read_annotation(named: str, hint: Any) -> Returns:
     if others or any(value != values[0] for value in values):
         raise WrongTask(f"{named} must return `Gesture[T] | Done[T]`, perhaps None, with one T and nothing else.")
     nothing = NoneType in members
-    value = Optional[values[0]] if nothing else values[0]  # noqa: UP045 (a type that is known at run time only)
+    value = Optional[values[0]] if nothing else values[0]  # noqa: UP045 (a type that is only known at run time)
     return Returns(writes=bool(kinds[Gesture]), done=bool(kinds[Done]), nothing=nothing, value=value)
 
 

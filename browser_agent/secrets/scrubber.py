@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote, quote_plus
 
 from browser_agent.secrets.secret import known_secrets
+from browser_agent.secrets.secret_fields import SECRET_NAMES, any_of
 from observers.evidence import plain_address
 from observers.normal import normal
 
@@ -47,12 +48,11 @@ _WHO = re.compile(rf"(?<=://)(?:{_MASK}|[^/?#\s])*@")
 _CONTENT = re.compile(r"(?:data|javascript):(?=[\w.+-]+/[\w.+-]+[;,]|[;,])[^\s\"]*")
 _PAIR = re.compile(rf"(?<=[?&#;])([\w.\-\[\]%]+=){_OPEN}[^\s&#;\"'<>)\]]+")
 _NAMED = re.compile(
-    r"\b((?:pass(?:word|wd|phrase|code)|pwd|api[-_ ]?key|(?:access|auth|refresh|client|api)[-_ ]?(?:token|secret|key)|"
-    rf"cvc2?|cvv2?|authorization|set-cookie)[\"']?+[ \t]*+[=:][ \t]*+[\"']?+){_OPEN}(?:(?:Bearer|Basic|Digest)[ \t]+)?"
+    rf"\b((?:{any_of(SECRET_NAMES)})[\"']?+[ \t]*+[=:][ \t]*+[\"']?+){_OPEN}(?:(?:Bearer|Basic|Digest)[ \t]+)?"
     rf"{_OPEN}[^\s\"'<>&,;]{{3,}}",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"pass(word|wd|phrase|code)|pwd|(api|access|auth|client)[-_ ]?(key|token|secret)|cvc2?|cvv2?", re.I)
+_NAME = re.compile(any_of(SECRET_NAMES), re.IGNORECASE)
 _FIELD = re.compile(rf"(<(?:input|button|option|data)\b[^<>]*?\bvalue=){_OPEN}(?:\"[^\"]*\"|'[^']*'|[^\s>]+)", re.I)
 _AREA = re.compile(rf"(<(?:textarea|option|select)\b[^<>]*>|<\w+[^<>]*contenteditable[^<>]*>){_OPEN}[^<]+(?=</)", re.I)
 _CALL = re.compile(

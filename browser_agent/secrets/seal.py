@@ -2,8 +2,7 @@
 
 AES-256-GCM (NIST SP 800-38D) with a random nonce; run and purpose are the associated data, so that a seal moved to
 another run doesn't open. The key comes from the environment, or from a file that nobody else may read; the file may
-say that the system's keyring holds it. Knows nothing of runs or browsers. What may never happen: a key is made or
-replaced without being asked for.
+say that the system's keyring holds it. A key is never replaced: what it has sealed would never open again.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import stat
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import platformdirs
 from cryptography.exceptions import InvalidTag
@@ -105,19 +105,29 @@ def new_key(file: Path | None = None, *, in_keyring: bool = False) -> Path:
     A key that the keyring holds already is taken, not replaced.
 
     Raises:
-        Misuse: there is one already, what it has sealed would never open again; or the keyring can't be used.
+        Misuse: there is one already, what it has sealed would never open again; it can't be written; or the keyring
+            can't be used.
     """
     path, key = file or key_file(), urlsafe_b64encode(os.urandom(_KEY_BYTES)).decode()
     if in_keyring and not path.exists():
         key = _kept_in_keyring(key)
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _write_once(path, f"{key}\n")
     except FileExistsError as error:
         raise Misuse(f"There is a key already: {path}. What it has sealed would never open again.") from error
-    with os.fdopen(descriptor, "wb") as file_of_key:
-        file_of_key.write(f"{key}\n".encode())
+    except OSError as error:
+        raise Misuse(f"No key was made: {path} can't be written ({error.strerror}).") from error
     return path
+
+
+def _write_once(path: Path, text: str) -> None:
+    """Write a new file of this user's alone, in one step: another process sees all of it, or nothing."""
+    with NamedTemporaryFile("w", dir=path.parent, prefix=".key-", encoding="ascii") as whole:  # mode 0600
+        whole.write(text)
+        whole.flush()
+        os.fsync(whole.fileno())
+        os.link(whole.name, path)
 
 
 def _from_keyring(named_by: Path) -> str:

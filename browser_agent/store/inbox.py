@@ -74,6 +74,13 @@ ALLOWED: Mapping[QuestionKind, frozenset[Answer]] = {
 }
 """What may be answered to which kind of question."""
 
+_SETTLES: Mapping[Answer, GestureState] = {
+    Answer.HAPPENED: GestureState.HAPPENED,
+    Answer.NOT_HAPPENED: GestureState.NOT_HAPPENED,
+    Answer.ABANDON: GestureState.ABANDONED,
+}
+"""The state in which an answer leaves the gesture that its question is about."""
+
 
 class Inbox:
     """The questions of one store."""
@@ -197,6 +204,17 @@ class Inbox:
         with self._database.read() as session:
             return list(session.exec(asked))
 
+    def settling_answers(self, run: str) -> dict[str, QuestionRow]:
+        """The answered questions of a run that settled a gesture, by the gesture's id.
+
+        An answer that came after a look had settled the gesture isn't among them.
+        """
+        asked = select(QuestionRow, GestureRow).join(GestureRow).where(QuestionRow.run_id == run)
+        asked = asked.where(QuestionRow.state == QuestionState.ANSWERED, QuestionRow.kind != QuestionKind.VALUES)
+        with self._database.read() as session:
+            pairs = list(session.exec(asked))
+        return {gesture.id: question for question, gesture in pairs if _has_settled(question, gesture)}
+
     def _same(self, session: Session, run: str, asked: Asked) -> QuestionRow | None:
         rows = session.exec(
             select(QuestionRow).where(QuestionRow.run_id == run, QuestionRow.state == QuestionState.OPEN)
@@ -239,13 +257,12 @@ class Inbox:
         run = session.get_one(RunRow, row.run_id)
         lease = Lease(run.id, run.attempt, run.token)
         proven = json.dumps([f"answer to {row.id} by {said.by}: {said.reason}"])
-        settles = {Answer.HAPPENED: GestureState.HAPPENED, Answer.NOT_HAPPENED: GestureState.NOT_HAPPENED}
-        state = GestureState.ABANDONED if said.answer is Answer.ABANDON else settles.get(said.answer)
+        state = _SETTLES.get(said.answer)
         gesture = session.get(GestureRow, row.gesture_id) if row.gesture_id else None
         if gesture is not None and state is not None and gesture.state is GestureState.ASKED:
             values = {**json.loads(gesture.values or "{}"), **said.values}
             facts = {"values": json.dumps(values), "proven_by": proven, "by": said.by}
-            self._journal.move_within(session, lease, gesture.id, state, **facts)
+            self._journal.move_within(session, lease, gesture.id, state, **facts).settled_at = row.ended_at
         elif gesture is not None and row.kind is QuestionKind.VALUES:
             gesture.values = json.dumps({**json.loads(gesture.values or "{}"), **said.values})
             session.add(gesture)
@@ -261,6 +278,13 @@ class Inbox:
         audit.append(
             session, self._clock, kind, run, question=row.id, gesture=row.gesture_id, step=row.step_id, **facts
         )
+
+
+def _has_settled(question: QuestionRow, gesture: GestureRow) -> bool:
+    """Whether this answer settled the gesture: both were written at once, and a settled gesture stays as it is."""
+    if question.answer is None or question.ended_at is None or gesture.settled_at is None:
+        return False
+    return _SETTLES.get(question.answer) is gesture.state and question.ended_at <= gesture.settled_at
 
 
 def _question(session: Session, question: str) -> QuestionRow:

@@ -93,7 +93,12 @@ def _proxy_arguments(proxy: argparse.ArgumentParser) -> None:
     proxy.add_argument("--to", required=True, metavar="URL", help="the site, such as https://staging.example/app")
     proxy.add_argument("--ca-file", metavar="PEM", help="authorities to trust besides those that this machine trusts")
     proxy.add_argument("--fault", choices=NAMES, metavar="FAULT", help="what befalls a request; see below")
-    proxy.add_argument("--match", default=COMMIT, metavar="'METHOD /path'", help="which; * is anything (%(default)s)")
+    proxy.add_argument(
+        "--match",
+        default=COMMIT,
+        metavar="'METHOD /path'",
+        help="which; * is any text in a segment, ** any text (%(default)s)",
+    )
     proxy.add_argument("--count", type=int, default=1, help="how many of them; 0: all (%(default)s)")
     proxy.add_argument("--skip", type=int, default=0, help="how many pass before (%(default)s)")
     proxy.add_argument("--seconds", type=float, help="for answer_late and commit_late")

@@ -23,13 +23,13 @@ from browser_agent.testing.proxy.address import Address
 from browser_agent.testing.proxy.address_rewrite import Homes
 from browser_agent.testing.proxy.fault_kinds import REFUSE, Fault
 from browser_agent.testing.proxy.fault_proxy import HERE, FaultProxy
+from browser_agent.testing.proxy.request_pattern import check_pattern
 from observers.site import Site
 
 P = ParamSpec("P")
 
-_PATTERN = re.compile(r"([A-Z]+|\*) [/*][^\s?#]*")
 _NOT_IN_A_HOST = re.compile(r"[^a-z0-9-]+")
-EVERYTHING = "* *"
+EVERYTHING = "* /**"
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class Faults:
     the first is called 127.0.0.1, the others NAME.localhost.
 
     Every word takes:
-        pattern: the request, as "METHOD /path"; `*` stands for anything, the query doesn't count, and the path is the
-            whole one ("/app/invoices" at a site whose address ends in "/app").
+        pattern: the request, as "METHOD /path", with stars as in a gesture's `sends`. The path is the whole one:
+            "/app/invoices" at a site whose address ends in "/app".
         site: which site's, as `Site` or by its name; needed only where there are several.
         times: how many requests it befalls, one after the other; None: all, until `heal()`.
         after: how many that fit pass before.
@@ -312,11 +312,10 @@ class Faults:
         **options: object,
     ) -> None:
         """Lay a fault of the road under one of our words."""
-        if _PATTERN.fullmatch(pattern) is None:
-            raise ValueError(
-                f"{word}: {pattern!r} is no request: write a method and a path without a query, such as "
-                "'POST /invoices' or '* /invoices/*'"
-            )
+        try:
+            check_pattern(pattern)
+        except ValueError as wrong:
+            raise ValueError(f"{word}: {wrong}") from None
         if (times is not None and times < 1) or after < 0:
             raise ValueError(f"{word}: times= is 1 or more, or None for all; after= is 0 or more")
         named = self._named(site)

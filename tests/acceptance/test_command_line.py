@@ -250,7 +250,7 @@ def test_a_dead_driver_of_the_keeper_ends_the_keeping_and_a_resume_goes_on(world
 
 @pytest.mark.matrix  # `test_faults.py` has a door that is shut
 def test_a_site_that_is_down_at_the_start_is_told_and_nothing_is_lost(world: World, say: Say) -> None:
-    world.to_books.fault("refuse", "GET /*")
+    world.to_books.fault("refuse", "GET /**")
     words = run_words(world, "post_one", reference="R-1")
     import httpx
 

@@ -76,6 +76,8 @@ def asked_which(world: World, run: str) -> str:
     (question,) = world.store.inbox.questions(run, open_only=True)
     assert question.kind is QuestionKind.TASK_CHANGED
     assert "The journal expects post(" in question.words and "the task asks for" in question.words
+    made = world.store.journal.gestures(run)[0]
+    assert question.last_confirmed == f"{made.words} (number = INV-1)", "what is proven already is named to the person"
     assert len(world.books.ledger.writes) == 1
     return question.id
 

@@ -195,8 +195,8 @@ def test_a_hidden_field_takes_the_file_with_its_name_and_type(page: Page, pdf: P
     ("html", "because"),
     [
         (FILES % "disabled", "was not ready within 1.5 s"),
-        (FILES % "" + "<script>document.querySelector('input').type = 'text'</script>", "no field that takes several"),
-        (FILES % "", "is no field that takes several files"),
+        (FILES % "" + "<script>document.querySelector('input').type = 'text'</script>", "not a field that takes"),
+        (FILES % "", "is not a field that takes several files"),
         ("<p>nothing", "was not ready"),
     ],
 )

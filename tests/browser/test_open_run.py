@@ -187,7 +187,7 @@ def test_without_the_guard_the_no_to_a_second_copy_is_settled_by_counting(desk: 
 def test_without_the_guard_a_refused_connection_proves_nothing(desk: Desk) -> None:
     with pytest.raises(OutcomeUnknown), desk.open() as run:
         gesture = desk.post()
-        desk.road.fault("refuse", "GET /*")
+        desk.road.fault("refuse", "GET /**")
         run.make(gesture)
     assert str(desk.gestures()[0].state) == "asked"
 
@@ -327,9 +327,11 @@ def test_a_persistent_context_is_refused_before_anything_is_written(playwright: 
     context.close()
 
 
-def test_the_lines_of_the_readme_make_one_gesture(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    lines = readme.split("# in a test or a notebook\n")[1].split("```")[0]
+def test_the_lines_of_the_page_about_open_runs_make_one_gesture(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "own-page.md").read_text(encoding="utf-8")
+    lines = page.split("# in a test or a notebook\n")[1].split("```")[0]
     monkeypatch.chdir(tmp_path)
     desk.fill()
     proof = [ConfirmationText(r"Invoice (?P<value>\S+) posted for R-1\b", key="R-1")]

@@ -37,6 +37,7 @@ SECRETS = {
     "a one-time code by its label": '<label>One-time code <input value="{}"></label>',
     "a PIN by the label that is for it": '<label for="x">PIN</label><input id="x" value="{}">',
     "a token": '<textarea name="api-token">{}</textarea>',
+    "an API key": '<label>API key <input value="{}"></label>',
     "what is drawn as dots": '<input style="-webkit-text-security: disc" value="{}">',
 }
 

@@ -160,7 +160,7 @@ def test_a_picture_of_one_colour_is_flagged_in_the_report_and_changes_nothing(co
     led = Address(r"/orders/(?P<number>O-\d+)", answer=True)
     assert counter.order(led) == Placed("O-1")
     report = counter.report()
-    assert "it is of one colour: there is nothing to be seen on it" in report
+    assert "it has only one colour, so it shows nothing" in report
     assert "the address saw “/orders/O-1”" in report
 
 
@@ -172,5 +172,5 @@ def test_a_picture_of_the_old_view_is_marked_as_taken_before_the_page_settled(co
     status = OrderStatus(counter.site, "orders", key={"Reference": "R-1"}, means={"Received": "happened"},
                          reads={"number": "Number"})  # fmt: skip
     assert counter.order(status, by="?by=fetch") == Placed("O-1")
-    assert "it may show the page before it settled" in counter.report()
+    assert "it may show the page before its new view was drawn" in counter.report()
     assert len(counter.shop.orders) == 1

@@ -184,7 +184,7 @@ def test_what_the_browser_sent_again_by_itself_stands_with_its_gesture(opened: P
 def test_a_gesture_without_a_verdict_is_red_and_named_at_the_top(opened: Page) -> None:
     red = opened.locator("article.red")
     assert red.count() == 1
-    assert red.locator(".alarm").inner_text() == "This gesture was made, and nothing has proven what it did."
+    assert red.locator(".alarm").inner_text() == "This gesture was made, and nothing proves what it did."
     assert opened.locator(".head .alarm a").get_attribute("href") == f"#{red.get_attribute('id')}"
 
 
@@ -194,7 +194,7 @@ def test_the_question_stands_with_its_gesture(opened: Page) -> None:
         "Did this happen",
         "invoice INV-2301 posted for S-101",
         "Look at books yourself",
-        "waits for a person",
+        "waiting for a person",
     ):
         assert words in question
 
@@ -214,7 +214,7 @@ def test_the_question_holds_the_commands_that_answer_it(opened: Page, store: Sto
 def test_the_top_counts_the_outcomes_and_tells_the_interruption(opened: Page) -> None:
     head = opened.locator(".head")
     assert head.locator(".counts .pill").all_inner_texts() == ["1 unknown, asked", "1 happened"]
-    assert "Carried on after 1 interruption: its worker was ended by signal 9 at" in head.inner_text()
+    assert "Resumed after 1 interruption: its worker was ended by signal 9 at" in head.inner_text()
 
 
 def test_a_picture_is_enlarged_by_a_click_and_small_again_by_the_next(opened: Page) -> None:
@@ -286,7 +286,7 @@ def test_an_answer_names_the_person(store: Store, clock: HandClock, page: Page, 
     assert page.locator("article.red").count() == 0
     gesture = page.locator(".gesture").nth(1)
     assert not gesture.get_by_text(UNREAD).is_visible(), "what the observers could not tell does not contradict her"
-    gesture.get_by_text("What was seen before").click()
+    gesture.get_by_text("What was known before the answer").click()
     assert gesture.get_by_text(UNREAD).is_visible()
     assert f"answer to {question.id} by ann" in page.locator("table.summary").inner_text()
 
@@ -350,7 +350,7 @@ def test_a_no_of_the_site_is_told_with_what_its_page_said_and_how_it_is_known(
     words = page.locator("article").inner_text()
     assert "Proven by: what the gate saw on the wire" in words
     assert "option “November”" in words and "guarded at the wire" in words
-    assert "The network log shows nothing that the browser sent a second time by itself." in words
+    assert "The network log shows no request that the browser sent a second time by itself." in words
 
 
 def test_a_broken_chain_is_said_to_be_broken(store: Store, clock: HandClock, page: Page, tmp_path: Path) -> None:
@@ -380,7 +380,7 @@ def test_a_reviewer_sees_which_calls_were_approved_and_on_whose_yes_a_gesture_wa
     page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
     assert [line.split()[-1] for line in page.locator(".question li").all_inner_texts()] == ["approved", "refused"]
     words = page.locator("article.gesture").inner_text()
-    assert f"approved by Ann ({asked.id})" in words and "can be taken back by cancel_invoice" in words
+    assert f"approved by Ann ({asked.id})" in words and "can be reversed by cancel_invoice" in words
 
 
 @pytest.fixture

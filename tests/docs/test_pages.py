@@ -22,6 +22,8 @@ from tests.fix_matrix import chosen
 
 TEXTS = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
 README = TEXTS["README.md"]
+RUNS = TEXTS["docs/runs.md"]
+"""Running a task: the demo's interruptions, and the exit codes."""
 RUN = [name for name in PAGES if any(block.runs for block in blocks(name))]
 NOT_RUN_AT_MOST = 4
 SHARED = "docs/postgres.md"
@@ -128,15 +130,15 @@ def test_every_python_block_of_a_page_can_be_read_and_its_names_are_public(name:
 
 
 def test_every_exit_code_is_told_in_the_words_of_the_command_line() -> None:
-    told = {int(code): words for code, words in re.findall(r"^\| (\d) \| (.*?) \|$", README, re.MULTILINE)}
+    told = {int(code): words for code, words in re.findall(r"^\| (\d) \| (.*?) \|$", RUNS, re.MULTILINE)}
     assert set(told) == {int(code) for code in WORDS}
     for code, words in WORDS.items():
         assert words.startswith(told[int(code)])
 
 
 def test_every_interruption_of_the_demo_is_named() -> None:
-    for name in set(demo.INTERRUPTIONS) - {demo.DEFAULT}:
-        assert f"`{name}`" in README
+    for name in demo.INTERRUPTIONS:
+        assert f"| `{name}` |" in RUNS
 
 
 @pytest.mark.parametrize("name", PAGES)

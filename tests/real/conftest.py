@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from browser_agent.keeper.keeper import Ended, KillAt, Options, keep
-from browser_agent.script.tasks import dump_arguments, load_task, parse_arguments
+from browser_agent.script.arguments import dump_arguments, parse_arguments
+from browser_agent.script.loading import load_task
 from browser_agent.states import Point
 from browser_agent.store import Store
 from browser_agent.store.records import AttemptRow, GestureRow

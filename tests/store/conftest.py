@@ -16,14 +16,6 @@ from tests.fix_postgres import Server
 from tests.store.building import HandClock, claim
 
 
-@pytest.fixture(scope="session")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty store of the newest schema."""
-    path = tmp_path_factory.mktemp("migrated") / "runs.db"
-    Store(path).close()
-    return path
-
-
 @pytest.fixture
 def clock() -> HandClock:
     """A clock that goes only when the test moves it."""

@@ -351,6 +351,7 @@ with Store(sys.argv[1]) as store:
 """
 
 
+@pytest.mark.process
 def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_holds(store: Store, home: str) -> None:
     dice = random.Random(20261130)
     for _ in range(4):

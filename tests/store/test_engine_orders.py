@@ -67,6 +67,7 @@ def _delivered(address: str, runs: list[str]) -> list[str]:
     return taken
 
 
+@pytest.mark.process
 def test_two_hundred_pieces_of_work_that_are_delivered_twice_at_once_have_one_taker_each(store: Store) -> None:
     runs = [submit(store) for _ in range(200)]
     for run in runs:
@@ -78,6 +79,7 @@ def test_two_hundred_pieces_of_work_that_are_delivered_twice_at_once_have_one_ta
     assert {len(store.leases.attempts(run)) for run in runs} == {2}
 
 
+@pytest.mark.process
 def test_without_its_package_temporal_is_one_clear_sentence() -> None:
     blocked = "import sys; sys.modules['temporalio'] = None; from browser_agent.cli import main; main()"
     said = subprocess.run(
@@ -88,6 +90,7 @@ def test_without_its_package_temporal_is_one_clear_sentence() -> None:
     assert len(said.stderr.splitlines()) == 1
 
 
+@pytest.mark.process
 def test_nothing_below_the_engines_imports_temporal() -> None:
     asked = "import sys, browser_agent.cli, browser_agent.keeper.keeper; print('temporalio' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", asked], text=True).strip() == "False"

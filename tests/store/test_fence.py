@@ -187,6 +187,7 @@ def _claim_in_a_process(where: str, run: str, number: int) -> int:
             return 0
 
 
+@pytest.mark.process
 def test_of_four_processes_one_claims_the_run(store: Store) -> None:
     run = submit(store)
     with multiprocessing.get_context("spawn").Pool(4) as pool:

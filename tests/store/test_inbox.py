@@ -14,7 +14,7 @@ from browser_agent.errors import Misuse, NotAllowed, UnknownName
 from browser_agent.states import Answer, GestureState, QuestionKind, QuestionState, RunState, StepState
 from browser_agent.store import Asked, Lease, Said, Store
 from browser_agent.store.inbox import ALLOWED
-from tests.store.building import NOON, HandClock, asked, brought, called, everything, intent, take, way
+from tests.store.building import NOON, PROOF, HandClock, asked, brought, called, everything, intent, take, way
 
 
 def ann(answer: Answer, *, override: bool = False, **values: str) -> Said:
@@ -70,6 +70,32 @@ def test_an_answer_settles_its_gesture(store: Store, lease: Lease, answer: Answe
     assert (known.state, known.answer, known.by, known.ended_at) == (QuestionState.ANSWERED, answer, "ann", NOON)
     ended = RunState.ABANDONED if answer is Answer.ABANDON else RunState.RUNNING
     assert store.leases.run(lease.run).state is ended
+
+
+def test_the_answer_that_settled_a_gesture_is_known_by_the_gesture(store: Store, lease: Lease) -> None:
+    question = asked(store, lease, earliest_safe=NOON)
+    assert store.inbox.settling_answers(lease.run) == {}
+    store.inbox.answer(question.id, ann(Answer.NOT_HAPPENED))
+    settled = store.inbox.settling_answers(lease.run)
+    assert [(gesture, by.id, by.by) for gesture, by in settled.items()] == [(question.gesture_id, question.id, "ann")]
+
+
+@pytest.mark.parametrize("seen", [GestureState.HAPPENED, GestureState.NOT_HAPPENED])
+def test_an_answer_that_came_after_a_look_had_settled_the_gesture_has_not_settled_it(
+    store: Store, lease: Lease, clock: HandClock, seen: GestureState
+) -> None:
+    question = asked(store, lease, earliest_safe=NOON)
+    store.journal.move(lease, question.gesture_id or "", seen, **(PROOF if seen is GestureState.HAPPENED else {}))
+    clock.sleep(1)
+    store.inbox.answer(question.id, ann(Answer.NOT_HAPPENED))
+    assert store.inbox.settling_answers(lease.run) == {}
+
+
+def test_the_answer_that_gives_a_proven_gesture_its_value_has_not_settled_it(store: Store, lease: Lease) -> None:
+    gesture = brought(store, lease, GestureState.HAPPENED)
+    question = asked(store, lease, QuestionKind.VALUES, gesture=gesture.id, step=gesture.step_id)
+    store.inbox.answer(question.id, ann(Answer.HAPPENED, number="INV-9"))
+    assert store.inbox.settling_answers(lease.run) == {}
 
 
 def test_it_is_too_early_to_say_not_happened_before_the_safe_time(store: Store, lease: Lease, clock: HandClock) -> None:

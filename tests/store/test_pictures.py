@@ -16,7 +16,7 @@ from tests.fix_s3 import SECRET, Server
 from tests.store.building import everything, folder_of, only_sqlite, stored_bytes
 
 
-@pytest.fixture(params=["folder", "bucket"])
+@pytest.fixture(params=["folder", pytest.param("bucket", marks=pytest.mark.s3)])
 def said(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where pictures are to lie."""
     if request.param == "folder":

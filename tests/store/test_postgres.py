@@ -22,9 +22,9 @@ from tests.fix_postgres import PASSWORD, Server
 from tests.store.building import VERSIONED, HandClock, by_raw_sql, called, claim, everything, intended, submit
 
 
-@pytest.fixture
-def home() -> str:
-    return "postgres"
+@pytest.fixture(params=["postgres"])
+def home(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def said(error: pytest.ExceptionInfo[BaseException]) -> str:
@@ -343,6 +343,7 @@ def test_a_text_with_a_character_that_it_cannot_keep_is_kept_as_a_browser_shows_
     assert store.journal.begin_step(lease, called("post(a\0b)")).id == step.id
 
 
+@pytest.mark.process
 def test_a_missing_driver_is_said_with_the_command_that_gets_it() -> None:
     script = "import sys; sys.modules['psycopg'] = None\nfrom browser_agent.store import Store\nStore('postgres://h/x')"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

@@ -136,6 +136,7 @@ def _take_all(path: str, number: int) -> list[str]:
     return won
 
 
+@pytest.mark.process
 def test_of_two_processes_that_see_two_hundred_runs_interrupted_one_takes_each(store: Store) -> None:
     runs = [queued(store) for _ in range(200)]
     for run in runs:

@@ -27,7 +27,7 @@ def begin(store: Store, source: str, keyed: str | None = None) -> str:
     secret = {"$secret": source, **({"hmac": keyed} if keyed else {})}
     arguments = json.dumps({"login": {"password": secret}})
     run = store.leases.submit(task_file="t.py", task_name="t", arguments=arguments, sites="{}").id
-    run_secrets.keep(store, run, {source: VALUE})
+    run_secrets.hold(store, run, {source: VALUE})
     run_secrets._held.pop(run)
     return run
 
@@ -35,7 +35,7 @@ def begin(store: Store, source: str, keyed: str | None = None) -> str:
 def test_what_was_sealed_is_had_again_without_its_source(key, tmp_path: Path):
     with Store(tmp_path / "runs.db") as store:
         run = begin(store, "env:GONE_NOW")
-        run_secrets.keep(store, run, {"env:GONE_NOW": "another-planted-32"})  # submitted again by its key: it stays
+        run_secrets.hold(store, run, {"env:GONE_NOW": "another-planted-32"})  # submitted again by its key: it stays
         run_secrets._held.pop(run)
         assert run_secrets.gather(store, run) == {"env:GONE_NOW": VALUE}
         assert VALUE.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("runs.db*"))
@@ -54,7 +54,7 @@ def test_a_source_that_holds_another_value_is_refused_where_that_can_be_known(st
     keyed = Secret(VALUE, source).mark.removeprefix(f"{source}:")
     run = begin(store, source, keyed)  # this store was opened without the key, so nothing was sealed
     (tmp_path / "word").write_text("another-planted-33")
-    with pytest.raises(SecretMissing, match="does not hold the value any more"):
+    with pytest.raises(SecretMissing, match="no longer holds the value"):
         run_secrets.gather(store, run)
     (tmp_path / "word").write_text(VALUE)
     assert run_secrets.gather(store, run) == {source: VALUE}
@@ -62,5 +62,5 @@ def test_a_source_that_holds_another_value_is_refused_where_that_can_be_known(st
 
 def test_a_run_without_secrets_needs_none(store: Store):
     run = store.leases.submit(task_file="t.py", task_name="t", arguments='{"a": [1]}', sites="{}").id
-    run_secrets.keep(store, run, {})
+    run_secrets.hold(store, run, {})
     assert run_secrets.gather(store, run) == {}

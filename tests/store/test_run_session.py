@@ -62,45 +62,47 @@ def test_the_younger_of_login_and_checkpoint_wins(
         if what == "login":
             store.logins.keep("books", "acme", state("login"))
         else:
-            session.keep(lease, state("run"), PAGE)
+            session.checkpoint(lease, state("run"), PAGE)
     store.logins.keep("books", "other", state("another account"))
     store.logins.keep("mail", "acme", state("another site"))
-    assert cookie(session.first(lease)) == [order[-1]]
-    assert [words.partition(" of 2026")[0] for words in said] == ["The login of books (acme)"]
+    assert cookie(session.initial_state(lease)) == [order[-1]]
+    assert [words.partition(" stored at")[0] for words in said] == ["Using the login of books (acme)"]
 
 
-def test_what_does_not_open_is_lost_and_said(store: Store, lease: Lease, session: RunSession, said: list[str]) -> None:
+def test_a_state_that_does_not_open_is_reported_and_left_out(
+    store: Store, lease: Lease, session: RunSession, said: list[str]
+) -> None:
     other = Seal(b"x" * 32)
     Logins(store.database, store.clock, other).keep("books", "acme", state("login"))
     Checkpoints(store.database, store.clock, other).keep(lease, session=(state("run"), {}))
-    assert session.first(lease) == {}
+    assert session.initial_state(lease) == {}
     assert [words.partition(":")[0] for words in said] == [
-        "The login of books (acme) is lost",
-        "The session of the last attempt is lost",
+        "The stored login of books (acme) can't be used",
+        "The last attempt's session can't be used",
     ]
 
 
-def test_a_page_that_is_told_of_nothing_leaves_the_last_one_as_it_stood(
+def test_a_page_that_names_no_step_leaves_the_stored_one_unchanged(
     store: Store, lease: Lease, session: RunSession
 ) -> None:
-    session.keep(lease, state("1"), PAGE)
-    session.keep(lease, state("2"), {**PAGE, "of": None, "state": {"fields": ["login"]}})
-    session.keep(lease, state("3"), None)
+    session.checkpoint(lease, state("1"), PAGE)
+    session.checkpoint(lease, state("2"), {**PAGE, "of": None, "state": {"fields": ["login"]}})
+    session.checkpoint(lease, state("3"), None)
     assert store.checkpoints.last(lease.run, "page") == {"fields": []}
     assert cookie(store.checkpoints.last(lease.run, "session") or {}) == ["3"]
 
 
-def test_a_checkpoint_that_cannot_be_kept_changes_nothing(
+def test_a_checkpoint_that_cannot_be_stored_changes_nothing(
     store: Store, lease: Lease, session: RunSession, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> bool:
         raise StoreUnusable("The disk is full.")
 
     claim(store, lease.run)
-    session.keep(lease, state("1"), PAGE)  # another attempt has the run
+    session.checkpoint(lease, state("1"), PAGE)  # another attempt has the run
     assert said == [] and store.checkpoints.rows(lease.run) == []
     monkeypatch.setattr(store.checkpoints, "keep", full)
-    session.keep(lease, state("1"), PAGE)
+    session.checkpoint(lease, state("1"), PAGE)
     assert said == ["No checkpoint: The disk is full."]
 
 

@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
-from browser_agent.processes import is_over, own_place, sees
+from browser_agent.processes import own_pid_namespace, pid_namespace_ended, pid_namespace_visible
 
 FIRST, OTHER = "4026531836", "4026532178"
 
 
 @pytest.mark.parametrize(
-    ("place", "own", "seen", "over"),
+    ("namespace", "own", "visible", "ended"),
     [
         (f"m/boot/{OTHER}", f"m/boot/{OTHER}", True, False),
         (f"n/boot/{FIRST}", f"m/boot/{FIRST}", True, False),  # a container that counts as its machine does
@@ -28,13 +28,16 @@ FIRST, OTHER = "4026531836", "4026532178"
         (f"m/boot/{FIRST}", "", True, False),
     ],
 )
-def test_a_place_is_judged_only_where_its_processes_can_be_seen(place: str, own: str, seen: bool, over: bool) -> None:
-    assert (sees(place, own=own), is_over(place, own=own)) == (seen, over)
+def test_a_pid_namespace_is_judged_only_where_its_processes_are_visible(
+    namespace: str, own: str, visible: bool, ended: bool
+) -> None:
+    assert pid_namespace_visible(namespace, own=own) is visible
+    assert pid_namespace_ended(namespace, own=own) is ended
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a place")
-def test_this_process_has_a_place_which_it_sees() -> None:
-    machine, boot, namespace = own_place().split("/")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has pid namespaces")
+def test_this_process_sees_its_own_pid_namespace() -> None:
+    machine, boot, namespace = own_pid_namespace().split("/")
     assert f"pid:[{namespace}]" == os.readlink("/proc/self/ns/pid")
     assert len(boot) == 36 and len(machine) in {0, 12}
-    assert sees(own_place()) and not is_over(own_place())
+    assert pid_namespace_visible(own_pid_namespace()) and not pid_namespace_ended(own_pid_namespace())

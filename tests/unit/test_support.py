@@ -11,7 +11,7 @@ import pytest
 
 from browser_agent import support
 from browser_agent.cli import doctor
-from browser_agent.cli.doctor import Check
+from browser_agent.cli.check import Check, as_lines
 
 ROOT = Path(support.__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -36,7 +36,7 @@ def test_only_what_was_tried_is_without_a_warning(found: str, tried: bool) -> No
 def test_a_browser_that_was_not_tried_is_a_warning_and_no_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
     check = Check("Chromium", "157.0 at /usr/bin/chromium", warning=support.CHROMIUM.warning("157.0"))
     assert check.well
-    lines = doctor.as_lines([check]).splitlines()
+    lines = as_lines([check]).splitlines()
     assert lines[0].startswith("?   Chromium  157.0")
     assert lines[1].strip().startswith("-> tried with Chromium 156 only")
 
@@ -46,6 +46,7 @@ def test_this_machine_was_tried() -> None:
     assert doctor.check_platform() == Check("system", sys.platform) or sys.platform == "darwin"
 
 
+@pytest.mark.process
 def test_windows_is_told_in_one_sentence_before_anything_is_read_in() -> None:
     program = (
         "import sys; sys.platform = 'win32'; sys.modules['termios'] = None\n"

@@ -19,19 +19,19 @@ from temporalio.worker import Worker
 
 from browser_agent.errors import NotAllowed, Stop, Superseded
 from browser_agent.keeper.keeper import keep, look
-from browser_agent.keeper.temporal.heartbeat import Pulse
-from browser_agent.keeper.temporal.messages import KEEP, SUBMIT, Order, Stand, Wanted
-from browser_agent.keeper.temporal.status import stand, told
+from browser_agent.keeper.temporal.heartbeat import ActivityHeartbeat
+from browser_agent.keeper.temporal.messages import KEEP, SUBMIT, KeepRequest, RunStatus, ScheduledRun
+from browser_agent.keeper.temporal.status import application_error, run_status
 from browser_agent.options import Event, Options, Tell
 from browser_agent.ownership.engine import EngineOrder
 from browser_agent.states import RUN_ARROWS, RunState
 from browser_agent.store import Store
 
-Submit = Callable[[Wanted, str], str]
+Submit = Callable[[ScheduledRun, str], str]
 """Submits a run that is due on that day; its id."""
 
 
-class Browsers:
+class BrowserActivities:
     """The activities that need a browser, or the task's own code.
 
     Args:
@@ -61,11 +61,11 @@ class Browsers:
         )
 
     @activity.defn(name=KEEP)
-    async def keep(self, order: Order) -> Stand:
+    async def keep(self, request: KeepRequest) -> RunStatus:
         """Keep the run, as long as the engine wants that."""
-        pulse = Pulse(self._client, order.run)
-        kept = asyncio.get_running_loop().run_in_executor(self._threads, self._keep, order, pulse)
-        beats = asyncio.create_task(pulse.beat())
+        engine = ActivityHeartbeat(self._client, request.run)
+        kept = asyncio.get_running_loop().run_in_executor(self._threads, self._keep, request, engine)
+        beats = asyncio.create_task(engine.beat())
         cancelled = False
         try:
             while not kept.done():
@@ -75,37 +75,39 @@ class Browsers:
                     why = activity.cancellation_details()
                     cancelled = why is not None and why.cancel_requested
                     stops = why is not None and (why.cancel_requested or why.worker_shutdown)
-                    pulse.heard(EngineOrder.STOP if stops else EngineOrder.OVER)
+                    engine.heard(EngineOrder.STOP if stops else EngineOrder.OVER)
         finally:
             beats.cancel()
-        return self._ended(order, pulse, kept.exception(), cancelled=cancelled)
+        return self._ended(request, engine, kept.exception(), cancelled=cancelled)
 
-    def _ended(self, order: Order, pulse: Pulse, error: BaseException | None, *, cancelled: bool) -> Stand:
+    def _ended(
+        self, request: KeepRequest, engine: ActivityHeartbeat, error: BaseException | None, *, cancelled: bool
+    ) -> RunStatus:
         """What the activity reports."""
         if cancelled:
             raise asyncio.CancelledError
-        found = stand(self._store, order.run)
+        found = run_status(self._store, request.run)
         if isinstance(error, NotAllowed) and not RUN_ARROWS[RunState(found.state)]:
             return found  # somebody else brought it to its end before this activity began
         if error is not None:
-            raise told(self._store, error) from error
-        if pulse.word() is EngineOrder.OVER or found.state == RunState.RUNNING:
-            raise told(self._store, Superseded(order.run, pulse.attempt))
+            raise application_error(self._store, error) from error
+        if engine.word() is EngineOrder.OVER or found.state == RunState.RUNNING:
+            raise application_error(self._store, Superseded(request.run, engine.attempt))
         return found
 
-    def _keep(self, order: Order, pulse: Pulse) -> None:
+    def _keep(self, request: KeepRequest, engine: ActivityHeartbeat) -> None:
         def tell(event: Event) -> None:
-            pulse.tell(event)
+            engine.tell(event)
             self._tell(event)
 
         options, self._options = self._options, replace(self._options, kill_at=None)  # it is for the first run
-        keeps = look if order.only_look else keep
-        keeps(self._store, order.run, options, tell, engine=pulse)
+        keeps = look if request.only_look else keep
+        keeps(self._store, request.run, options, tell, engine=engine)
 
     @activity.defn(name=SUBMIT)
-    async def submit(self, wanted: Wanted, day: str) -> str:
+    async def submit(self, wanted: ScheduledRun, day: str) -> str:
         """Submit the run that is due; one key is one run, however often it is asked for."""
         try:
             return await asyncio.to_thread(self._submit, wanted, day)
         except (Exception, Stop) as error:
-            raise told(self._store, error) from error
+            raise application_error(self._store, error) from error

@@ -27,12 +27,20 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
 
 from browser_agent.errors import InOtherHands, Misuse, UnknownName
-from browser_agent.keeper.temporal.messages import WORKFLOW, Limits, Reply, Stand, Wanted, Work, workflow_queue
+from browser_agent.keeper.temporal.messages import (
+    WORKFLOW,
+    Limits,
+    Reply,
+    RunStatus,
+    ScheduledRun,
+    WorkflowInput,
+    workflow_queue,
+)
 from browser_agent.store.records import RunRow
 
 
 @dataclass(frozen=True)
-class Place:
+class TemporalAddress:
     """Where Temporal is, and the queue of its browser workers; None = as Temporal's own settings say."""
 
     address: str | None = None
@@ -40,16 +48,16 @@ class Place:
     queue: str = "browser-agent"
 
 
-async def connect(place: Place) -> Client:
+async def connect(at: TemporalAddress) -> Client:
     """Connect; certificates and keys come from Temporal's own environment (`TEMPORAL_API_KEY` and so on) or file.
 
     Raises:
         Misuse: nobody answers there.
     """
     known = ClientConfig.load_client_connect_config()
-    address = known["target_host"] = place.address or known.get("target_host", "localhost:7233")
-    if place.namespace is not None:
-        known["namespace"] = place.namespace
+    address = known["target_host"] = at.address or known.get("target_host", "localhost:7233")
+    if at.namespace is not None:
+        known["namespace"] = at.namespace
     try:
         return await Client.connect(**known)
     except RuntimeError as error:
@@ -64,15 +72,15 @@ def workflow_id(row: RunRow) -> str:
     return row.key or row.id
 
 
-async def start(client: Client, row: RunRow, place: Place, limits: Limits) -> bool:
+async def start(client: Client, row: RunRow, at: TemporalAddress, limits: Limits) -> bool:
     """Start the workflow of a run; False if there is or was one: it is never started twice."""
-    work = Work(place.queue, row.id, limits=limits)
+    work = WorkflowInput(at.queue, row.id, limits=limits)
     try:
         await client.start_workflow(
             WORKFLOW,
             work,
             id=workflow_id(row),
-            task_queue=workflow_queue(place.queue),
+            task_queue=workflow_queue(at.queue),
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
             id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
         )
@@ -81,7 +89,7 @@ async def start(client: Client, row: RunRow, place: Place, limits: Limits) -> bo
     return True
 
 
-async def resume(client: Client, row: RunRow, place: Place, limits: Limits) -> None:
+async def resume(client: Client, row: RunRow, at: TemporalAddress, limits: Limits) -> None:
     """Have a run gone on with: by its workflow, or by a new one if that has failed. It begins by looking.
 
     Raises:
@@ -97,16 +105,16 @@ async def resume(client: Client, row: RunRow, place: Place, limits: Limits) -> N
     try:
         await client.start_workflow(
             WORKFLOW,
-            Work(place.queue, row.id, limits=limits, resumed=True),
+            WorkflowInput(at.queue, row.id, limits=limits, resumed=True),
             id=workflow_id(row),
-            task_queue=workflow_queue(place.queue),
+            task_queue=workflow_queue(at.queue),
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
         )
     except WorkflowAlreadyStartedError as error:
         raise InOtherHands(f"The workflow {workflow_id(row)} has come to its end. Nothing was done.") from error
 
 
-async def answer(client: Client, row: RunRow, reply: Reply) -> Stand:
+async def answer(client: Client, row: RunRow, reply: Reply) -> RunStatus:
     """Give a person's answer to a run's workflow, and wait until it is written down.
 
     Raises:
@@ -114,8 +122,8 @@ async def answer(client: Client, row: RunRow, reply: Reply) -> Stand:
     """
     handle = client.get_workflow_handle(workflow_id(row))
     try:
-        stand: Stand = await handle.execute_update("answer", reply, result_type=Stand)
-        return stand
+        status: RunStatus = await handle.execute_update("answer", reply, result_type=RunStatus)
+        return status
     except WorkflowUpdateFailedError as error:
         raise Misuse(_refusal(error)) from error
     except RPCError as error:
@@ -135,7 +143,7 @@ def _refusal(error: BaseException) -> str:
 
 
 async def schedule(
-    client: Client, name: str, wanted: Wanted, *, cron: Sequence[str], place: Place, limits: Limits
+    client: Client, name: str, wanted: ScheduledRun, *, cron: Sequence[str], at: TemporalAddress, limits: Limits
 ) -> None:
     """Have a run submitted and started at set times, once for each key.
 
@@ -143,7 +151,7 @@ async def schedule(
         InOtherHands: there is a schedule of that name.
     """
     action = ScheduleActionStartWorkflow(
-        WORKFLOW, Work(place.queue, wanted=wanted, limits=limits), id=name, task_queue=workflow_queue(place.queue)
+        WORKFLOW, WorkflowInput(at.queue, wanted=wanted, limits=limits), id=name, task_queue=workflow_queue(at.queue)
     )
     spec = ScheduleSpec(cron_expressions=list(cron))
     policy = SchedulePolicy(overlap=ScheduleOverlapPolicy.BUFFER_ALL)

@@ -23,7 +23,7 @@ FENCE_SECONDS = 5.0
 _AGAIN_SECONDS = 0.2
 
 
-class Pulse:
+class ActivityHeartbeat:
     """One activity's right to keep a run.
 
     Args:

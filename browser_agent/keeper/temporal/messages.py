@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 WORKFLOW = "browser-agent run"
 KEEP, SUBMIT = "keep", "submit"  # at a browser worker
-STAND, ANSWER, GIVE_UP = "stand", "answer", "give_up"  # at a workflow worker
+STATUS, ANSWER, GIVE_UP = "stand", "answer", "give_up"  # at a workflow worker
 
 
 def workflow_queue(queue: str) -> str:
@@ -39,7 +39,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ScheduledRun:
     """A run that is to be submitted by a worker, as a schedule wants it; `{day}` is the day that it was due."""
 
     task: str
@@ -50,18 +50,18 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Work:
+class WorkflowInput:
     """What a workflow is started with: a run that is submitted, or one that is wanted."""
 
     queue: str
     run: str = ""
-    wanted: Wanted | None = None
+    wanted: ScheduledRun | None = None
     limits: Limits = field(default_factory=Limits)
     resumed: bool = False
 
 
 @dataclass(frozen=True)
-class Order:
+class KeepRequest:
     """What a browser worker is asked for."""
 
     run: str
@@ -69,7 +69,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Open:
+class OpenQuestion:
     """An open question, as far as a workflow must know it."""
 
     id: str
@@ -78,13 +78,13 @@ class Open:
 
 
 @dataclass(frozen=True)
-class Stand:
+class RunStatus:
     """Where a run stands; `why` = the kind of what its script raised."""
 
     run: str
     state: str
     attempt: int
-    questions: list[Open] = field(default_factory=list)
+    questions: list[OpenQuestion] = field(default_factory=list)
     why: str = ""
 
 

@@ -9,7 +9,7 @@ import re
 
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from browser_agent.keeper.temporal.messages import Open, Stand
+from browser_agent.keeper.temporal.messages import OpenQuestion, RunStatus
 from browser_agent.states import QuestionKind, RunState
 from browser_agent.store import Store
 from browser_agent.store.inbox import ALLOWED
@@ -23,20 +23,20 @@ _PASSES = frozenset({"StoreUnusable"})
 _LOOKED = frozenset({QuestionKind.OUTCOME, QuestionKind.VALUES})
 
 
-def stand(store: Store, run: str) -> Stand:
+def run_status(store: Store, run: str) -> RunStatus:
     """Where the run stands. Raises `UnknownName` if there is no such run."""
     row = store.leases.run(run)
     questions = [_open(question) for question in store.inbox.questions(run, open_only=True)]
     raised = _KIND.match(row.ended_by or "") if row.state is RunState.RAISED else None
-    return Stand(run, str(row.state), row.attempt, questions, raised[1] if raised else "")
+    return RunStatus(run, str(row.state), row.attempt, questions, raised[1] if raised else "")
 
 
-def _open(row: QuestionRow) -> Open:
-    return Open(row.id, sorted(str(answer) for answer in ALLOWED[row.kind]), row.kind in _LOOKED)
+def _open(row: QuestionRow) -> OpenQuestion:
+    return OpenQuestion(row.id, sorted(str(answer) for answer in ALLOWED[row.kind]), row.kind in _LOOKED)
 
 
-def told(store: Store, error: BaseException) -> ApplicationError:
-    """An error as Temporal is told it: its kind, its words without secrets; tried again only if it can pass."""
+def application_error(store: Store, error: BaseException) -> ApplicationError:
+    """An error as Temporal receives it: its kind, its words without secrets; tried again only if it can pass."""
     kind = type(error).__name__
     return ApplicationError(
         store.database.scrubber.text(str(error)),

@@ -17,11 +17,12 @@ from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from browser_agent.errors import InOtherHands, Misuse, Superseded
-from browser_agent.keeper.temporal.messages import ANSWER, GIVE_UP, STAND, Reply, Stand, workflow_queue
-from browser_agent.keeper.temporal.status import stand, told
-from browser_agent.keeper.temporal.workflow import KeptRun
+from browser_agent.keeper.temporal.messages import ANSWER, GIVE_UP, STATUS, Reply, RunStatus, workflow_queue
+from browser_agent.keeper.temporal.status import application_error, run_status
+from browser_agent.keeper.temporal.workflow import RunWorkflow
 from browser_agent.ownership.engine import Engine, NoEngine
 from browser_agent.ownership.takeover import last_attempt, take_over
+from browser_agent.reporting.words import last_confirmed
 from browser_agent.states import Answer, QuestionKind, QuestionState, RunState
 from browser_agent.store import Asked, Consent, Said, Store
 
@@ -30,7 +31,7 @@ P = ParamSpec("P")
 _GIVEN_UP_FROM = frozenset({RunState.NEW, RunState.RUNNING, RunState.STOPPED})
 
 
-class Desk:
+class StoreActivities:
     """The activities that need the store alone.
 
     Args:
@@ -47,55 +48,57 @@ class Desk:
         return Worker(
             self._client,
             task_queue=workflow_queue(queue),
-            workflows=[KeptRun],
-            activities=[self.stand, self.answer, self.give_up],
+            workflows=[RunWorkflow],
+            activities=[self.status, self.answer, self.give_up],
             workflow_runner=SandboxedWorkflowRunner(restrictions=ours),
         )
 
-    @activity.defn(name=STAND)
-    async def stand(self, run: str) -> Stand:
+    @activity.defn(name=STATUS)
+    async def status(self, run: str) -> RunStatus:
         """Where the run stands."""
-        return await asyncio.to_thread(self._told, stand, self._store, run)
+        return await asyncio.to_thread(self._checked, run_status, self._store, run)
 
     @activity.defn(name=ANSWER)
-    async def answer(self, reply: Reply) -> Stand:
+    async def answer(self, reply: Reply) -> RunStatus:
         """Write a person's answer down, once."""
-        return await asyncio.to_thread(self._told, self._answer, reply)
+        return await asyncio.to_thread(self._checked, self._answer, reply)
 
     @activity.defn(name=GIVE_UP)
-    async def give_up(self, run: str, words: str) -> Stand:
+    async def give_up(self, run: str, words: str) -> RunStatus:
         """Ask a person, since the engine does not go on by itself."""
         info = activity.info()
         engine = _Named(
             f"temporal/{info.workflow_namespace}/{info.workflow_id}", info.current_attempt_scheduled_time.timestamp()
         )
-        return await asyncio.to_thread(self._told, self._give_up, run, words, engine)
+        return await asyncio.to_thread(self._checked, self._give_up, run, words, engine)
 
-    def _told(self, act: Callable[P, Stand], *args: P.args, **kwargs: P.kwargs) -> Stand:
+    def _checked(self, act: Callable[P, RunStatus], *args: P.args, **kwargs: P.kwargs) -> RunStatus:
         try:
             return act(*args, **kwargs)
         except Misuse as error:
-            raise told(self._store, error) from error
+            raise application_error(self._store, error) from error
 
-    def _answer(self, reply: Reply) -> Stand:
+    def _answer(self, reply: Reply) -> RunStatus:
         said = _said(reply)
         row = self._store.inbox.question(reply.question)
         mine = (row.answer, row.by, row.reason) == (said.answer, said.by, said.reason)
         if not (row.state is QuestionState.ANSWERED and mine):  # else it was taken already, and is asked for again
             self._store.inbox.answer(reply.question, said)
-        return stand(self._store, row.run_id)
+        return run_status(self._store, row.run_id)
 
-    def _give_up(self, run: str, words: str, engine: Engine) -> Stand:
+    def _give_up(self, run: str, words: str, engine: Engine) -> RunStatus:
         if self._store.leases.run(run).state in _GIVEN_UP_FROM:
             try:
                 lease = take_over(self._store, run, last_attempt(self._store, run), engine=engine)
             except (InOtherHands, Superseded):  # somebody goes on with it, which is better
-                return stand(self._store, run)
+                return run_status(self._store, run)
             safe = f"Find out why, then: browser-agent temporal resume {run}. It begins by looking."
-            self._store.inbox.ask(lease, Asked(QuestionKind.ATTEMPTS, words, safe_step=safe))
+            confirmed = last_confirmed(self._store.journal.gestures(lease.run))
+            asked = Asked(QuestionKind.ATTEMPTS, words, safe_step=safe, last_confirmed=confirmed)
+            self._store.inbox.ask(lease, asked)
             self._store.leases.end(lease, RunState.NEEDS_ATTENTION, ended_by=words)
             self._store.leases.end_attempt(lease, "it asked a person")
-        return stand(self._store, run)
+        return run_status(self._store, run)
 
 
 class _Named(NoEngine):

@@ -26,14 +26,14 @@ with workflow.unsafe.imports_passed_through():
         ANSWER,
         GIVE_UP,
         KEEP,
-        STAND,
+        STATUS,
         SUBMIT,
         WORKFLOW,
-        Open,
-        Order,
+        KeepRequest,
+        OpenQuestion,
         Reply,
-        Stand,
-        Work,
+        RunStatus,
+        WorkflowInput,
     )
     from browser_agent.states import RunState
 
@@ -50,21 +50,21 @@ _ASKS = frozenset({RunState.WAITING, RunState.NEEDS_ATTENTION})
 
 
 @workflow.defn(name=WORKFLOW)
-class KeptRun:
+class RunWorkflow:
     """A run that is kept by browser workers until it has come to an end."""
 
     @workflow.init
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: WorkflowInput) -> None:
         self._work, self._run = work, work.run
-        self._stand: Stand | None = None
-        self._open: list[Open] = []
+        self._status: RunStatus | None = None
+        self._questions: list[OpenQuestion] = []
         self._busy = False  # an answer is being taken
         self._go_on = work.resumed
         self._doubts = 0
         self._later = work.limits.look_seconds  # how long a store that takes nothing is left alone
 
     @workflow.run
-    async def run(self, work: Work) -> Stand:
+    async def run(self, work: WorkflowInput) -> RunStatus:
         """Go on with the run until it has come to an end; what it gave lies in the store."""
         if work.wanted is not None and not self._run:
             self._run = await self._submitted()
@@ -81,12 +81,12 @@ class KeptRun:
         return ended
 
     @workflow.query
-    def stand(self) -> Stand | None:
+    def stand(self) -> RunStatus | None:
         """Where the run stood when the workflow learned of it last."""
-        return self._stand
+        return self._status
 
     @workflow.update
-    async def answer(self, reply: Reply) -> Stand:
+    async def answer(self, reply: Reply) -> RunStatus:
         """Take a person's answer, after one more look where a look could settle the question."""
         await workflow.wait_condition(lambda: not self._busy)
         self._busy = True
@@ -94,7 +94,7 @@ class KeptRun:
             asked = self._question(reply.question)
             if asked is not None and asked.look:
                 await self._keep(only_look=True)
-                if self._stand is None or self._question(reply.question) is None:
+                if self._status is None or self._question(reply.question) is None:
                     return await self._look()  # the look has settled it
             return await self._take(reply)
         finally:
@@ -105,7 +105,7 @@ class KeptRun:
         """Refuse what can't be an answer, by what is known here; nothing of it is written down."""
         asked = self._question(reply.question)
         if asked is None:
-            now = ", ".join(each.id for each in self._open) or "none"
+            now = ", ".join(each.id for each in self._questions) or "none"
             raise ApplicationError(
                 f"Question {reply.question} of run {self._run} isn't open here (open now: {now}). Nothing was changed.",
                 type="NotAllowed",
@@ -126,9 +126,9 @@ class KeptRun:
 
     # deciding
 
-    def _ended(self) -> Stand | None:
+    def _ended(self) -> RunStatus | None:
         """Where the run stands if that is its end. Raises ApplicationError for an end that a person must see."""
-        found = self._stand
+        found = self._status
         assert found is not None
         match found.state:
             case RunState.FINISHED:
@@ -146,14 +146,14 @@ class KeptRun:
 
     def _waits(self) -> bool:
         return self._busy or (
-            not self._go_on and self._stand is not None and self._stand.state in _ASKS and bool(self._open)
+            not self._go_on and self._status is not None and self._status.state in _ASKS and bool(self._questions)
         )
 
-    def _question(self, question: str) -> Open | None:
-        return next((each for each in self._open if each.id == question), None)
+    def _question(self, question: str) -> OpenQuestion | None:
+        return next((each for each in self._questions if each.id == question), None)
 
-    def _know(self, found: Stand) -> Stand:
-        self._stand, self._open = found, found.questions
+    def _know(self, found: RunStatus) -> RunStatus:
+        self._status, self._questions = found, found.questions
         return found
 
     # acting
@@ -179,12 +179,12 @@ class KeptRun:
     async def _keep(self, *, only_look: bool = False) -> None:
         """Have a browser worker keep the run, or only look, and know afterwards where it stands."""
         limits = self._work.limits
-        self._open = self._open if only_look else []
+        self._questions = self._questions if only_look else []
         try:
             kept = await workflow.execute_activity(
                 KEEP,
-                Order(self._run, only_look),
-                result_type=Stand,
+                KeepRequest(self._run, only_look),
+                result_type=RunStatus,
                 task_queue=self._work.queue,
                 schedule_to_start_timeout=timedelta(seconds=limits.start_seconds),
                 start_to_close_timeout=timedelta(seconds=limits.keep_seconds),
@@ -222,13 +222,13 @@ class KeptRun:
                     await workflow.sleep(_PAUSE)
         await self._look()
 
-    async def _look(self) -> Stand:
-        found = await workflow.execute_activity(STAND, self._run, result_type=Stand, start_to_close_timeout=SOON)
+    async def _look(self) -> RunStatus:
+        found = await workflow.execute_activity(STATUS, self._run, result_type=RunStatus, start_to_close_timeout=SOON)
         return self._know(found)
 
-    async def _take(self, reply: Reply) -> Stand:
+    async def _take(self, reply: Reply) -> RunStatus:
         found = await workflow.execute_activity(
-            ANSWER, reply, result_type=Stand, start_to_close_timeout=SOON, retry_policy=UNLESS_AWAY
+            ANSWER, reply, result_type=RunStatus, start_to_close_timeout=SOON, retry_policy=UNLESS_AWAY
         )
         return self._know(found)
 
@@ -239,7 +239,7 @@ class KeptRun:
             found = await workflow.execute_activity(
                 GIVE_UP,
                 args=[self._run, words],
-                result_type=Stand,
+                result_type=RunStatus,
                 start_to_close_timeout=SOON,
                 retry_policy=UNLESS_AWAY,
             )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from browser_agent.errors import NotAllowed
 from browser_agent.keeper.launch import ForWorkers, submit
-from browser_agent.keeper.temporal.messages import GIVE_UP, STAND, Limits
+from browser_agent.keeper.temporal.messages import GIVE_UP, STATUS, Limits
 from browser_agent.states import Answer, RunState
 from browser_agent.store.records import RunRow
 from tests.store.conformance.cable import Cable
@@ -198,7 +198,7 @@ class TemporalHome(PostgresHome):
 
     def until_it_waits_for_the_store(self, run: str) -> None:
         """Wait until the run's workflow can't learn from the store where the run stands."""
-        wait_until(lambda: self._engine.tried_again(self._keys[run], STAND), self)
+        wait_until(lambda: self._engine.tried_again(self._keys[run], STATUS), self)
 
     def ended_well(self, run: str) -> bool:
         """Whether the run's workflow ends with it; a failure of the workflow raises."""

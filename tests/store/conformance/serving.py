@@ -58,12 +58,12 @@ def main(wanted: Wanted) -> None:
 
 
 async def _serve(store: Store, wanted: Wanted, options: Options) -> None:
-    from browser_agent.keeper.temporal.browser_activities import Browsers
-    from browser_agent.keeper.temporal.client import Place, connect
+    from browser_agent.keeper.temporal.browser_activities import BrowserActivities
+    from browser_agent.keeper.temporal.client import TemporalAddress, connect
     from browser_agent.keeper.temporal.client import serve as serve_temporal
 
-    client = await connect(Place(wanted.temporal, queue=wanted.queue))
-    browsers = Browsers(client, store, options, at_once=1, submit=lambda *_: "", tell=_tell)
+    client = await connect(TemporalAddress(wanted.temporal, queue=wanted.queue))
+    browsers = BrowserActivities(client, store, options, at_once=1, submit=lambda *_: "", tell=_tell)
     await serve_temporal(browsers.worker(wanted.queue))
 
 

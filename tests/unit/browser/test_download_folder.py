@@ -45,6 +45,7 @@ def test_no_file_is_overwritten_not_even_one_of_somebody_else(tmp_path: Path) ->
     assert not (tmp_path / "nowhere").exists()
 
 
+@pytest.mark.process
 def test_a_process_that_dies_while_it_copies_leaves_nothing_under_a_final_name(tmp_path: Path) -> None:
     source, folder = tmp_path / "source", tmp_path / "kept"
     os.mkfifo(source)

@@ -62,6 +62,7 @@ def test_ctrl_c_before_there_is_anything_to_stop_ends_quietly(
     assert (said.code, said.err) == (130, "")
 
 
+@pytest.mark.process
 def test_ctrl_c_while_all_is_read_in_ends_quietly() -> None:
     program = (
         "import sys\n"

@@ -35,9 +35,11 @@ def keyless(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("keyless")
-def test_without_a_key_nobody_signs_in_and_no_store_is_made(cli: Cli, here: Path) -> None:
+def test_where_no_key_can_be_made_nobody_signs_in_and_no_store_is_made(cli: Cli, here: Path) -> None:
+    (here / "config").write_text("a file where the folder would be")
     said = cli("login", "books", "--site", "books=http://books.example", "--account", "books=acme")
     assert (said.code, "browser-agent key --new" in said.err) == (2, True)
+    assert "No key was made" in said.out
     assert not (here / "runs.db").exists()
 
 

@@ -123,7 +123,7 @@ def test_a_time_is_read_with_its_zone_or_from_now() -> None:
 def test_a_secret_that_a_worker_could_not_have_is_refused(cli: Cli, secretive: Path, source: str, code: int) -> None:
     said = cli("submit", "secretive.py", f"password={source.format(here=secretive)}")
     assert said.code == code, said
-    assert ("A worker could not have the secret @secret.txt" in said.err) is (code == 2)
+    assert ("A worker can't read the secret @secret.txt" in said.err) is (code == 2)
 
 
 @pytest.mark.usefixtures("secretive")
@@ -164,6 +164,7 @@ def test_an_answer_to_a_run_for_workers_leaves_it_to_them(cli: Cli, keeper: Keep
     assert [offer.run for offer in store.queue.offers()] == [run]
 
 
+@pytest.mark.process
 def test_workers_tells_of_each_process_and_what_it_keeps(cli: Cli, store: Store) -> None:
     store.keepers.begin(own_process(), 2)
     lease = store.leases.claim(submit(store), keeper=own_process(), keeper_dead=False)
@@ -175,6 +176,7 @@ def test_workers_tells_of_each_process_and_what_it_keeps(cli: Cli, store: Store)
     assert (told["state"], told["keeps"][0]["progress"]) == ("lives", "step 12: post invoice 7")
 
 
+@pytest.mark.process
 def test_workers_tells_a_stopped_process_and_a_silent_one_from_one_that_lives(
     cli: Cli, store: Store, stopped: str
 ) -> None:
@@ -188,6 +190,7 @@ def test_workers_tells_a_stopped_process_and_a_silent_one_from_one_that_lives(
     assert [told["state"] for told in cli("workers", "--json").document] == ["stopped", "silent"]
 
 
+@pytest.mark.process
 def test_a_worker_that_ends_idle_says_which_run_a_stopped_process_holds(cli: Cli, store: Store, stopped: str) -> None:
     run = store.leases.submit(task_file="a.py", task_name="a", arguments="{}", sites="{}", queued=True).id
     store.leases.claim(run, keeper=stopped, keeper_dead=False)

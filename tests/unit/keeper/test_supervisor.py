@@ -6,10 +6,13 @@ import asyncio
 import subprocess
 import sys
 
+import pytest
+
 from browser_agent import processes
 from browser_agent.keeper.supervisor import Supervisor
 
 
+@pytest.mark.process
 def test_a_worker_that_does_not_notice_that_its_browser_is_dead_is_ended() -> None:
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as worker:
         named = processes.identify(worker.pid)

@@ -1,4 +1,4 @@
-"""A person learns once of each question, by a real command or a real POST; and what is logged holds no value."""
+"""A person is notified once of each question, by a real command or a real POST; and what is logged holds no value."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ SECRET = "4111-1111-1111-1111"
 
 @pytest.fixture
 def command(here: Path) -> tuple[str, ...]:
-    """Notes down in the current folder what it is told."""
+    """Writes what it is given into the current folder."""
     (here / "note.py").write_text(NOTE)
     return (sys.executable, "note.py")
 
 
 class Desk(BaseHTTPRequestHandler):
-    """Notes down what it is told, and answers as it is asked to by the address's path."""
+    """Records what is posted, and answers with the status that the path names."""
 
     came: list[dict[str, Any]]
 
@@ -53,12 +53,12 @@ class Desk(BaseHTTPRequestHandler):
     do_GET = do_POST
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
 def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Its address, and what came there."""
+    """Its address, and the list of what was posted there."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     came: list[dict[str, Any]] = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("OneDesk", (Desk,), {"came": came}))
@@ -69,11 +69,11 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, list[dict[str, 
 
 
 def keep(store: Store, run: str, told: tuple[str, ...], *events: Event) -> list[Event]:
-    """What a keeper does who says these events; what the watcher heard."""
+    """Announce these events as a keeper does; returns what the watcher received."""
     heard: list[Event] = []
     with Announcer(store, run, Options(on_question=told), heard.append) as announcer:
         for event in events:
-            announcer.tell(event)
+            announcer.announce(event)
     return heard
 
 
@@ -82,10 +82,11 @@ def told_of(here: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
-# who is told
+# notifications
 
 
-def test_a_command_learns_of_a_question_once_however_often_the_run_is_kept(
+@pytest.mark.process
+def test_a_command_is_notified_of_a_question_once_however_often_the_run_is_resumed(
     store: Store, here: Path, command: tuple[str, ...]
 ) -> None:
     question = asked(store, claim(store), reasons=("2 of 4 pages read",))
@@ -101,7 +102,8 @@ def test_a_command_learns_of_a_question_once_however_often_the_run_is_kept(
     assert store.verify().broken == ()
 
 
-def test_a_question_that_no_event_told_of_is_told_when_the_keeper_leaves(
+@pytest.mark.process
+def test_a_question_that_no_event_announced_is_notified_when_the_keeper_ends(
     store: Store, here: Path, command: tuple[str, ...]
 ) -> None:
     first, second = (asked(store, claim(store), kind) for kind in (QuestionKind.ATTEMPTS, QuestionKind.TASK_CHANGED))
@@ -110,7 +112,9 @@ def test_a_question_that_no_event_told_of_is_told_when_the_keeper_leaves(
     assert first.run_id != second.run_id
 
 
-def test_a_run_in_other_hands_is_told_of_by_those(store: Store, here: Path, command: tuple[str, ...]) -> None:
+def test_a_run_that_another_keeper_owns_is_announced_by_that_one_alone(
+    store: Store, here: Path, command: tuple[str, ...]
+) -> None:
     question = asked(store, claim(store))
     with (
         pytest.raises(InOtherHands),
@@ -120,7 +124,7 @@ def test_a_run_in_other_hands_is_told_of_by_those(store: Store, here: Path, comm
     assert told_of(here) == []
 
 
-def test_an_address_learns_of_a_question_by_one_post(store: Store, desk: Any) -> None:
+def test_an_address_is_notified_of_a_question_by_one_post(store: Store, desk: Any) -> None:
     address, came = desk
     question = asked(store, claim(store))
     keep(store, question.run_id, (f"{address}/204",))
@@ -129,19 +133,20 @@ def test_an_address_learns_of_a_question_by_one_post(store: Store, desk: Any) ->
 
 
 @pytest.mark.parametrize("status", [500, 302])
-def test_an_address_that_does_not_take_it_changes_nothing_and_is_asked_again_next_time(
+def test_an_address_that_refuses_it_changes_nothing_and_is_tried_again_next_time(
     store: Store, desk: Any, status: int
 ) -> None:
     address, came = desk
     question = asked(store, claim(store))
     (said,) = keep(store, question.run_id, (f"{address}/{status}",))
     assert (said.kind, len(came)) == ("notification", 1)
-    assert f"Nobody was told of question {question.id}" in said.words and f"answered {status}" in said.words
+    assert f"Nobody was notified of question {question.id}" in said.words and f"answered {status}" in said.words
     assert "secret" not in said.words
     keep(store, question.run_id, (f"{address}/200",))
     assert len(came) == 2
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "why"),
     [
@@ -151,19 +156,19 @@ def test_an_address_that_does_not_take_it_changes_nothing_and_is_asked_again_nex
         (("http://127.0.0.1:9/secret",), "could not be reached"),
     ],
 )
-def test_whoever_cannot_be_told_is_named_without_what_may_be_secret(
+def test_a_failed_notification_is_reported_without_what_may_be_secret(
     monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], why: str
 ) -> None:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with pytest.raises(notify.NotTold, match=why) as error:
-        notify.tell(words, {"question": "q-1", "run": "run-1", "kind": "outcome"}, seconds=0.3)
+    with pytest.raises(notify.NotSent, match=why) as error:
+        notify.send(words, {"question": "q-1", "run": "run-1", "kind": "outcome"}, seconds=0.3)
     assert "secret" not in str(error.value)
 
 
 # the log
 
 
-def test_a_record_tells_run_step_gesture_and_outcome_and_no_value(
+def test_a_record_names_run_step_gesture_and_outcome_and_holds_no_value(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     lease = claim(store)
@@ -176,7 +181,7 @@ def test_a_record_tells_run_step_gesture_and_outcome_and_no_value(
             (),
             Event("dispatching", f"pay with {SECRET}", lease.run, 1, {"gesture": gesture.id}),
             Event("settled", f"happened: pay with {SECRET}", lease.run, 1, values),
-            Event("step", f"post_invoice(card='{SECRET}')", lease.run, 1, {"value": SECRET, "writes": True}),
+            Event("step", f"post_invoice(card='{SECRET}')", lease.run, 1, {"step": "post_invoice", "value": SECRET}),
             Event("raised", f"ValueError: {SECRET}", lease.run, 1),
             Event("trouble", f"Error: {SECRET}", lease.run, 1),
             Event("a kind of tomorrow", SECRET, lease.run, 1, {"card": SECRET}),
@@ -192,23 +197,24 @@ def test_a_record_tells_run_step_gesture_and_outcome_and_no_value(
         "outcome": "happened",
         "question": None,
     }
+    assert facts[2]["step"] == "post_invoice"
     assert [record.levelname for record in caplog.records][-1] == "WARNING"
     assert caplog.records[-1].getMessage() == "worker_died: The worker died (signal 9)."
     assert SECRET not in caplog.text and SECRET not in json.dumps(facts)
 
 
-def test_the_command_line_logs_where_and_how_it_is_told(store: Store, here: Path) -> None:
+def test_the_command_line_logs_to_the_chosen_file_in_the_chosen_form(store: Store, here: Path) -> None:
     lease = claim(store)
     start_log("debug", here / "run.log", as_json=True)
     try:
-        keep(store, lease.run, (), Event("step", "find_shipments()", lease.run, 1))
+        keep(store, lease.run, (), Event("step", "find_shipments()", lease.run, 1, {"step": "find_shipments"}))
         (line,) = map(json.loads, (here / "run.log").read_text().splitlines())
         assert line.pop("time").endswith("+00:00")
         facts = {"run": lease.run, "attempt": 1, "kind": "step", "step": "find_shipments"}
         message = "step: step find_shipments"
         assert line == {"level": "info", "logger": "browser_agent", "message": message, **facts}
         start_log("warning", here / "other.log", as_json=False)
-        keep(store, lease.run, (), Event("step", "find_shipments()", lease.run, 1))
+        keep(store, lease.run, (), Event("step", "find_shipments()", lease.run, 1, {"step": "find_shipments"}))
         keep(store, lease.run, (), Event("worker_died", "The worker died.", lease.run, 1))
         (text,) = (here / "other.log").read_text().splitlines()
         assert text.endswith(f"WARNING [{lease.run}] worker_died: The worker died.")
@@ -218,7 +224,7 @@ def test_the_command_line_logs_where_and_how_it_is_told(store: Store, here: Path
         start_log(None, here / "no-folder" / "run.log", as_json=False)
 
 
-def test_a_library_is_silent_until_somebody_wants_to_hear() -> None:
+def test_a_library_logs_nothing_until_a_handler_is_added() -> None:
     import browser_agent
 
     assert browser_agent.__name__ == "browser_agent"

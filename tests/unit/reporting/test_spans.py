@@ -1,4 +1,4 @@
-"""Spans of a kept run, by OpenTelemetry's own SDK: one for the keeping, one a step, one a gesture; and no value."""
+"""Spans of a run, by OpenTelemetry's own SDK: one for the run, one for each step and gesture, none with a value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SECRET = "4111-1111-1111-1111"
 
 @pytest.fixture
 def provider(monkeypatch: pytest.MonkeyPatch) -> TracerProvider:
-    """In the place of the process's own, which could be set only once, for all other tests too."""
+    """Replaces the process's own provider, which can be set only once and would last for all tests."""
     provider = TracerProvider(shutdown_on_exit=False)
     monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
     return provider
@@ -45,7 +45,7 @@ def timed_store(tmp_path: Path) -> Iterator[Store]:
 
 
 def keep(store: Store, lease: Lease, *states: GestureState) -> None:
-    """A keeping in which steps were run, each with a gesture that stands in that state; a second passes before each."""
+    """Run steps, each with a gesture in that state, under one keeper; a second passes before each."""
     with Announcer(store, lease.run, Options(), lambda event: None):
         for state in states:
             store.clock.sleep(1)
@@ -59,7 +59,7 @@ def named(spans: tuple[ReadableSpan, ...]) -> dict[str, ReadableSpan]:
     return {span.name: span for span in spans}
 
 
-def test_a_keeping_has_a_span_each_step_one_and_each_gesture_one(
+def test_a_run_has_a_span_and_so_has_each_step_and_each_gesture(
     timed_store: Store, exporter: InMemorySpanExporter
 ) -> None:
     lease = claim(timed_store)
@@ -75,7 +75,7 @@ def test_a_keeping_has_a_span_each_step_one_and_each_gesture_one(
     assert SECRET not in "".join(span.to_json() for span in spans.values())
 
 
-def test_a_later_keeping_tells_only_what_is_new_and_a_doubt_is_an_error(
+def test_a_later_keeper_writes_only_what_is_new_and_a_doubt_is_an_error(
     timed_store: Store, exporter: InMemorySpanExporter
 ) -> None:
     lease = claim(timed_store)
@@ -88,7 +88,7 @@ def test_a_later_keeping_tells_only_what_is_new_and_a_doubt_is_an_error(
     assert spans["gesture click"].status.status_code is StatusCode.ERROR
 
 
-def test_an_exporter_in_trouble_changes_nothing(
+def test_a_failing_exporter_changes_nothing(
     timed_store: Store, provider: TracerProvider, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Broken(InMemorySpanExporter):

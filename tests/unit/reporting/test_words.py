@@ -1,4 +1,4 @@
-"""What a report says in words, told of rows alone."""
+"""The words of a report, made from rows alone."""
 
 import json
 from datetime import UTC, datetime
@@ -13,6 +13,7 @@ from browser_agent.reporting.words import (
     counted,
     input_in_words,
     interruptions,
+    last_confirmed,
     no_picture_after,
     proofs_in_words,
     state_in_words,
@@ -42,7 +43,7 @@ def test_each_state_of_a_gesture_has_its_colour_and_words() -> None:
 def test_a_refused_gesture_was_not_refused_by_the_site() -> None:
     assert state_in_words(gesture(GestureState.REFUSED)) == "refused: never dispatched"
     assert state_in_words(gesture(GestureState.REFUSED, dispatched_at=NOON)) == "refused: nothing was sent"
-    assert state_in_words(gesture(GestureState.NOT_HAPPENED), kept=False) == "not happened"
+    assert state_in_words(gesture(GestureState.NOT_HAPPENED), keeper_alive=False) == "not happened"
 
 
 def test_outcomes_are_counted_by_their_names_and_a_doubt_comes_first() -> None:
@@ -58,15 +59,23 @@ def test_outcomes_are_counted_by_their_names_and_a_doubt_comes_first() -> None:
     assert sum(int(words.split()[0]) for _, words in counted(map(gesture, s))) == len(s)
 
 
-def test_interruptions_are_told_with_their_cause_and_time() -> None:
+def test_the_last_confirmed_change_is_the_last_one_that_is_known_to_have_happened() -> None:
+    assert last_confirmed([]) == last_confirmed([gesture(GestureState.ASKED)]) == "none in this run"
+    first = gesture(GestureState.HAPPENED, words="post R-1", values='{"number": "INV-1"}')
+    second = gesture(GestureState.HAPPENED, words="post R-2")
+    assert last_confirmed([first, gesture(GestureState.NOT_HAPPENED)]) == "post R-1 (number = INV-1)"
+    assert last_confirmed([first, second, gesture(GestureState.IN_DOUBT)]) == "post R-2"
+
+
+def test_interruptions_are_listed_with_their_cause_and_time() -> None:
     assert interruptions([]) == interruptions([attempt(1, "exit code 0"), attempt(2, None)]) == ""
     assert interruptions([attempt(1, "it handed its run back; its worker was ended after that")]) == ""
     killed, stuck, end = attempt(1, "ended by signal 9"), attempt(2, "its keeper died"), attempt(3, "exit code 0")
     assert interruptions([killed, stuck, end]) == (
-        "Carried on after 2 interruptions: its worker was ended by signal 9 at 12:01:03 UTC (attempt 1); "
+        "Resumed after 2 interruptions: its worker was ended by signal 9 at 12:01:03 UTC (attempt 1); "
         "its keeper died at 12:01:03 UTC (attempt 2)."
     )
-    assert interruptions([killed]).startswith("Stands after 1 interruption:")
+    assert interruptions([killed]).startswith("Not resumed after 1 interruption:")
 
 
 def test_a_proof_is_named_by_what_was_seen_or_by_the_wire_or_by_a_person() -> None:
@@ -117,6 +126,6 @@ def test_each_answer_that_a_question_takes_has_its_command(kind: QuestionKind) -
     assert all("q-1" in line or "run-1" in line for line in lines)
 
 
-def test_data_reads_as_a_line() -> None:
+def test_data_is_one_readable_line() -> None:
     stored = {"invoice": {"number": "INV-1"}, "amount": {"$decimal": "1240.5"}, "tags": ["a", "b"], "none": None}
     assert compact(stored) == "invoice: (number: INV-1), amount: 1240.5, tags: a; b, none: "

@@ -1,4 +1,4 @@
-"""How long an absence is waited for before it may be looked for."""
+"""How long recovery waits before a look may prove an absence."""
 
 from datetime import UTC, datetime, timedelta
 

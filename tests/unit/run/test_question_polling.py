@@ -1,4 +1,4 @@
-"""An open question looks again for as long as it was told to, not longer; the clock goes only as the looking waits."""
+"""While a question is open, recovery looks again exactly as long as the options say. Only its waits move the clock."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.store.building import HandClock, asked, brought, claim
 
 
 class Waiting:
-    """What the looking needs of an attempt, without page and browser."""
+    """An attempt without page and browser: what recovery uses of it here."""
 
     stop_asked = False
 
@@ -31,8 +31,8 @@ class Waiting:
     def sleep(self, seconds: float) -> None:
         self.clock.sleep(seconds)
 
-    def tell(self, kind: str, words: str, **details: Any) -> None:
-        """Nobody watches."""
+    def emit(self, kind: str, words: str, **details: Any) -> None:
+        """Drop the event."""
 
 
 @pytest.mark.parametrize("seconds", [0.0, 5.0, 60.0])

@@ -99,6 +99,6 @@ def test_a_person_may_map_a_call_or_let_a_stored_one_go() -> None:
     new = Replay([], []).bookmark("other", "a", None)
     mapped = Replay([one], {one.id}, mapped={new: "post:x#0"})
     assert mapped.ask(mapped.bookmark("other", "a", None), "other", writes=True) is one
-    let_go = Replay([one], {one.id}, let_go={"post:x#0"})
-    assert let_go.ask("new", "post 9", writes=True) is None
-    assert let_go.awaited is None
+    dropped = Replay([one], {one.id}, dropped={"post:x#0"})
+    assert dropped.ask("new", "post 9", writes=True) is None
+    assert dropped.awaited is None

@@ -1,4 +1,4 @@
-"""A file in a step's value is the one that the step made, or the value isn't handed back."""
+"""A file in a step's value is the one that the step made, or the value isn't returned."""
 
 from dataclasses import dataclass
 from pathlib import Path

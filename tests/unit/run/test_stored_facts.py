@@ -3,7 +3,7 @@
 import pytest
 
 from browser_agent.errors import Fact, NotHappened, Refused, Rejected
-from browser_agent.run.stored_facts import causes, fact, fact_json
+from browser_agent.run.stored_facts import causes, fact_from_json, fact_json
 
 FACTS = [
     Refused("post an invoice", "The button was not ready."),
@@ -14,7 +14,7 @@ FACTS = [
 
 @pytest.mark.parametrize("raised", FACTS, ids=lambda raised: type(raised).__name__)
 def test_a_fact_comes_back_as_it_was_raised(raised: Fact) -> None:
-    again = fact(fact_json(raised))
+    again = fact_from_json(fact_json(raised))
     assert (type(again), str(again), vars(again)) == (type(raised), str(raised), vars(raised))
 
 

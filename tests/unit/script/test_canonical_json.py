@@ -1,4 +1,4 @@
-"""Canonical text: equal values are equal text, different ones never, and what can't be told apart is refused."""
+"""Canonical text: equal values have equal text, different values don't, and what has no canonical form is refused."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_nobody_can_write_a_tag_by_hand() -> None:
         ({"rate": float("-inf")}, "rate is -inf"),
         ({"amount": Decimal("NaN")}, "amount is NaN"),
         ({"names": {3: "c"}}, "names has the key 3; keys must be text"),
-        ({"text": "\ud800"}, "text holds half a character"),
+        ({"text": "\ud800"}, "text contains half a character"),
         ({"kind": Line}, "kind is a ModelMetaclass"),
     ],
 )
@@ -157,7 +157,7 @@ def test_what_has_no_canonical_form_is_refused_by_its_place(value: object, place
 def test_a_value_that_holds_itself_is_refused() -> None:
     ring: list[Any] = []
     ring.append(ring)
-    with pytest.raises(WrongArguments, match="holds itself"):
+    with pytest.raises(WrongArguments, match="contains itself"):
         canonical(ring)
 
 

@@ -1,4 +1,4 @@
-"""Gestures: what is written down before one is made, what its proof must supply, which request is the declared one."""
+"""Gestures: what is stored before one is made, what its proof must supply, which request is the declared one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Supplier(Observer):
-    """Supplies what it is told to."""
+    """Supplies the given names."""
 
     names: tuple[str, ...] = ()
 
@@ -203,7 +203,7 @@ def test_a_known_fact_that_is_no_json_is_refused_before_anything_is_sent() -> No
 def test_a_gesture_waits_ten_seconds_for_its_input_and_fifteen_for_its_proof() -> None:
     assert (click().timeout, click().settle) == (10, 15)
     assert (click(timeout=2).timeout, click(settle=60).settle) == (2, 60)
-    assert (click().patience(otherwise=7), click(timeout=2).patience(otherwise=7)) == (7, 2)
+    assert (click().timeout_or(default=7), click(timeout=2).timeout_or(default=7)) == (7, 2)
 
 
 def test_a_gesture_without_any_proof_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""How a task declares that it signs in by itself: one routine a site, of a page alone."""
+"""How a task declares that it signs in by itself: one routine for a site, which takes only the page."""
 
 import pytest
 from playwright.sync_api import Page
@@ -44,7 +44,7 @@ def test_a_routine_takes_the_page_alone() -> None:
 
     async def waits(page: Page) -> None: ...
 
-    with pytest.raises(WrongTask, match="must take the page alone"):
+    with pytest.raises(WrongTask, match="must take only the page"):
         login(site=site)(wants_more)  # type: ignore[arg-type]
     with pytest.raises(WrongTask, match="must take `page: Page`"):
         login(site=site)(wants_a_run)

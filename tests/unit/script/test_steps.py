@@ -1,4 +1,4 @@
-"""Steps and step calls: what a decorated function says, what it may return, and that nothing asked for is forgotten."""
+"""Steps and step calls: what a decorated function declares and may return, and that a dropped call is noticed."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def no_annotation(page: Page):
         (nothing_at_all, "must take `page: Page` as its first parameter"),
         (only_by_keyword, "must take `page: Page` as its first parameter"),
         (no_annotation, "must say what it returns"),
-        (3, "is put on a function"),
+        (3, "decorates a function"),
     ],
 )
 def test_a_function_that_can_not_be_a_step_is_refused_at_once(fn: Any, because: str) -> None:

@@ -1,29 +1,17 @@
-"""Tasks: how a file is found and loaded, how arguments are read and stored, and what is said when that can't be."""
+"""Tasks: what a decorated function declares, and which functions are refused."""
 
 from __future__ import annotations
 
-import hashlib
-import re
-import sys
-from collections.abc import Callable, Iterator
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pydantic import BaseModel, SecretStr
+from pydantic import BaseModel
 
-from browser_agent.errors import WrongArguments, WrongTask
-from browser_agent.script.tasks import (
-    dump_arguments,
-    load_arguments,
-    load_task,
-    package_versions,
-    parse_arguments,
-    source_hash,
-    task,
-)
+from browser_agent.errors import WrongTask
+from browser_agent.script.tasks import task
 from observers import Site
 
 if TYPE_CHECKING:
@@ -44,32 +32,6 @@ def invoice(
 ) -> dict[str, int]:
     """Invoice what was shipped."""
     return {}
-
-
-Write = Callable[[str, str], str]
-
-ONE = """
-from browser_agent.script.tasks import task
-
-@task
-def {name}(run, day: str) -> str:
-    return day
-"""
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Iterator[Write]:
-    """Writes a file and gives its path; what was loaded is forgotten afterwards."""
-    modules, path = set(sys.modules), list(sys.path)
-
-    def written(name: str, text: str) -> str:
-        (tmp_path / name).write_text(text)
-        return str(tmp_path / name)
-
-    yield written
-    sys.path[:] = path
-    for name in set(sys.modules) - modules:
-        del sys.modules[name]
 
 
 def test_a_task_says_what_its_function_and_its_options_say() -> None:
@@ -115,133 +77,3 @@ def says_nothing(run: Run, day: date):
 def test_a_function_that_can_not_be_a_task_is_refused_at_once(fn: Any, because: str) -> None:
     with pytest.raises(WrongTask, match=because):
         task(fn)
-
-
-def test_texts_and_values_are_read_by_the_signature() -> None:
-    as_texts = {"day": "2026-11-30", "shipments": '[{"id": "S-1", "amount": "2.50"}]', "limit": "7"}
-    as_values = {"day": date(2026, 11, 30), "shipments": [Shipment(id="S-1", amount=Decimal("2.50"))], "limit": 7}
-    assert parse_arguments(invoice, as_texts) == parse_arguments(invoice, as_values) == {**as_values, "note": None}
-
-
-def test_all_wrong_arguments_are_listed_together() -> None:
-    with pytest.raises(WrongArguments) as refused:
-        parse_arguments(invoice, {"dya": "2026-11-30", "limit": "many", "shipments": '[{"id": "S-1"}]', "note": "x"})
-    assert str(refused.value).partition("arguments. ")[2].split("; ") == [
-        "dya: there is no such argument",
-        "did you mean day?",
-        "day: is missing",
-        "shipments.0.amount: Field required",
-        "limit: Input should be a valid integer, unable to parse string as an integer.",
-    ]
-
-
-def test_a_text_that_is_no_json_is_told_what_was_wanted() -> None:
-    with pytest.raises(WrongArguments, match="shipments: Input should be a valid list"):
-        parse_arguments(invoice, {"day": "2026-11-30", "shipments": "S-1"})
-
-
-def test_arguments_come_back_from_their_text_as_they_were() -> None:
-    given = parse_arguments(invoice, {"day": "2026-11-30", "shipments": [{"id": "S-1", "amount": "2.50"}]})
-    assert load_arguments(invoice, dump_arguments(invoice, given)) == given
-
-
-def log_in(run: Run, password: SecretStr) -> None: ...
-
-
-def test_a_secret_is_not_stored_masked_but_refused() -> None:
-    with pytest.raises(WrongArguments, match="the argument password can't be stored"):
-        dump_arguments(task(log_in), {"password": SecretStr("hunter2")})
-
-
-def test_stored_arguments_that_the_task_no_longer_takes_are_all_named() -> None:
-    with pytest.raises(WrongArguments, match=r"old: there is no such argument any more; limit: Input should be"):
-        load_arguments(invoice, '{"old": 1, "limit": "many"}')
-
-
-def test_a_file_is_loaded_once_under_its_stem(write: Write) -> None:
-    spec = write("monthly.py", ONE.format(name="bill"))
-    loaded = load_task(spec)
-    assert (loaded.name, loaded.module, loaded.file) == ("bill", "monthly", Path(spec))
-    assert load_task(spec) is loaded is load_task(f"{spec}:bill")
-    assert loaded.fn.__module__ == "monthly"
-
-
-def test_a_task_file_may_import_its_neighbours(write: Write) -> None:
-    write("prices.py", "TAX = 19")
-    spec = write("with_neighbour.py", "from prices import TAX\n" + ONE.format(name="bill"))
-    assert load_task(spec).name == "bill"
-
-
-def test_a_task_imported_from_a_neighbour_is_not_the_files_own(write: Write) -> None:
-    write("neighbour.py", ONE.format(name="theirs"))
-    spec = write("mine.py", "from neighbour import theirs\n" + ONE.format(name="ours"))
-    assert load_task(spec).name == "ours"
-    assert load_task(f"{spec}:theirs").name == "theirs"
-
-
-def test_a_file_that_is_being_run_is_not_loaded_a_second_time(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = write("script.py", ONE.format(name="bill"))
-    main = type(sys)("__main__")
-    main.__file__ = spec
-    exec(compile(Path(spec).read_text(), spec, "exec"), main.__dict__)  # as `python script.py` does
-    monkeypatch.setitem(sys.modules, "__main__", main)
-    assert load_task(spec) is main.bill
-    assert (main.bill.module, sys.modules["script"]) == ("script", main)
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [
-        ("notes.txt", "hello", r"notes\.txt isn't a Python file\."),
-        ("broken.py", "x = 1\ndef (:\n", r"broken\.py isn't Python: line 2: .+\."),
-        ("raises.py", "x = 1\n\nx / 0\n", r"raises\.py, line 3, raised ZeroDivisionError: division by zero\."),
-        ("leaves.py", "import sys\nsys.exit(3)\n", r"leaves\.py, line 2, raised SystemExit: 3\."),
-        ("needs.py", "import no_such_thing\n", r"needs\.py, line 1, raised ModuleNotFoundError: .*no_such_thing'\."),
-        ("empty.py", "x = 1\n", r"empty\.py has no task: put @task on a function\."),
-        ("json.py", "x = 1\n", r".*json\.py has the name of another module .*; rename the file\."),
-    ],
-)
-def test_a_file_that_is_no_task_is_refused_in_one_sentence(write: Write, name: str, text: str, said: str) -> None:
-    spec = write(name, text)
-    with pytest.raises(WrongTask) as refused:
-        load_task(spec)
-    assert re.fullmatch(said, str(refused.value))
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(WrongTask, match=r"There is no file .*nowhere\.py\."):
-        load_task(f"{tmp_path}/nowhere.py:bill")
-
-
-def test_of_several_tasks_one_must_be_named(write: Write) -> None:
-    spec = write("several_tasks.py", ONE.format(name="bill") + ONE.format(name="remind"))
-    with pytest.raises(
-        WrongTask, match=r"several tasks; name one: .*several_tasks\.py:bill, .*several_tasks\.py:remind"
-    ):
-        load_task(spec)
-    assert load_task(f"{spec}:remind").name == "remind"
-    with pytest.raises(WrongTask, match="has no task 'remnd'; did you mean remind"):
-        load_task(f"{spec}:remnd")
-
-
-def test_a_file_that_raised_is_read_again_once_it_is_mended(write: Write) -> None:
-    spec = write("mended.py", "x / 0\n")
-    with pytest.raises(WrongTask):
-        load_task(spec)
-    assert load_task(write("mended.py", ONE.format(name="bill"))).name == "bill"
-
-
-def test_an_observers_file_beside_the_task_is_named_as_the_trouble(write: Write) -> None:
-    write("observers.py", "x = 1\n")
-    spec = write("shadowed.py", ONE.format(name="bill"))
-    with pytest.raises(WrongTask, match=r"observers\.py has the name of a package that browser-agent needs; rename it"):
-        load_task(spec)
-
-
-def test_the_source_hash_is_that_of_the_file() -> None:
-    assert source_hash(invoice) == hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-
-
-def test_the_versions_that_a_replay_depends_on_are_named() -> None:
-    assert set(package_versions()) == {"browser-agent", "playwright", "python"}
-    assert all(package_versions().values())

@@ -118,6 +118,12 @@ def test_data_keeps_its_shape_and_numbers_and_loses_what_stands_in_its_texts():
     assert scrub.facts(data) == said
 
 
+@pytest.mark.parametrize("name", ["refresh-token", "Authorization", "Set-Cookie", "api_secret", "cvv2"])
+def test_what_lies_under_a_secret_name_is_hidden_in_data_as_in_a_text(name):
+    assert scrub.facts({name: "plain"}) == {name: "[hidden]"}
+    assert scrub.text(f"{name}: plain") == f"{name}: [hidden]"
+
+
 def test_different_things_stay_different():
     cards = ("4111 1111 1111 1111", "4012 8888 8888 1881")
     assert len({scrub.text(f"paid by {card}") for card in cards}) == 2

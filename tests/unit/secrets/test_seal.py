@@ -100,6 +100,7 @@ def locker() -> Iterator[Locker]:
     keyring.set_keyring(before)
 
 
+@pytest.mark.process
 def test_a_key_in_the_keyring_seals_and_stands_in_no_file(tmp_path: Path, locker: Locker) -> None:
     path = new_key(tmp_path / "key", in_keyring=True)
     seal = load_seal(path)
@@ -112,6 +113,7 @@ def test_a_key_in_the_keyring_seals_and_stands_in_no_file(tmp_path: Path, locker
         new_key(path, in_keyring=True)
 
 
+@pytest.mark.process
 def test_a_keyring_that_is_locked_or_empty_is_told_and_nothing_goes_on_unsealed(tmp_path: Path, locker: Locker) -> None:
     path = new_key(tmp_path / "key", in_keyring=True)
     locker.locked = True

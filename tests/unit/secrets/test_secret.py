@@ -11,8 +11,9 @@ import pytest
 from pydantic import BaseModel
 
 from browser_agent.errors import WrongArguments
+from browser_agent.script.arguments import dump_arguments, load_arguments, parse_arguments
 from browser_agent.script.canonical_json import canonical
-from browser_agent.script.tasks import dump_arguments, load_arguments, parse_arguments, task
+from browser_agent.script.tasks import task
 from browser_agent.secrets.seal import KEY_VARIABLE
 from browser_agent.secrets.secret import Secret, SecretMissing, stored_secrets
 

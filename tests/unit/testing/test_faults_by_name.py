@@ -217,9 +217,9 @@ def test_sites_on_different_hosts_have_proxies_of_different_names() -> None:
 # What can't be done
 
 
-@pytest.mark.parametrize("pattern", ["/invoices", "post /invoices", "POST", "POST /invoices?x=1", "POST invoices"])
+@pytest.mark.parametrize("pattern", ["/invoices", "post /invoices", "POST", "POST /a b", "POST invoices"])
 def test_a_pattern_that_no_request_can_fit_is_refused(faults: Faults, pattern: str) -> None:
-    with pytest.raises(ValueError, match="is no request: write a method and a path without a query"):
+    with pytest.raises(ValueError, match="lose_answer: .* isn't a request: write a method and a path"):
         faults.lose_answer(pattern)
 
 

@@ -1,0 +1,195 @@
+"""Checks of the browser: Playwright's driver starts, Chromium starts and opens a page, and its letters are no boxes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from browser_agent import support
+from browser_agent.browser.chromium import ENVIRONMENT_NAME, Chromium, find_chromium
+from browser_agent.cli.check import Check
+from browser_agent.cli.shared_libraries import LOADER_ERROR, has_apt, install_command, missing_libraries, packages_for
+from browser_agent.settings import AS_SHIPPED, Settings
+
+INSTALL = "browser-agent doctor --install"
+FONTS = ("fonts-liberation", "fonts-noto-cjk", "fonts-noto-color-emoji", "fonts-noto-core")
+"""Debian's packages of fonts for the scripts that pages are written in; the Dockerfile installs the same."""
+_SECONDS = 30
+
+# A letter that no font has is drawn as a box, as is U+0378, which Unicode has not assigned.
+_BOXES = """(samples) => {
+  const drawn = (letter) => {
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = 48;
+    const pen = canvas.getContext("2d");
+    pen.font = "32px sans-serif";
+    pen.fillText(letter, 4, 36);
+    return canvas.toDataURL();
+  };
+  const boxes = new Set([drawn("\\u0378"), drawn("")]);
+  return Object.entries(samples).filter(([, letter]) => boxes.has(drawn(letter))).map(([name]) => name);
+}"""
+_SAMPLES = {
+    "Latin": "\u00e9",
+    "Greek": "\u03a9",
+    "Cyrillic": "\u0416",
+    "Arabic": "\u0639",
+    "Devanagari": "\u0905",
+    "Thai": "\u0e01",
+    "Chinese": "\u4e2d",
+    "Japanese": "\u3042",
+    "Korean": "\ud55c",
+    "emoji": "\U0001f600",
+}
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Why a program doesn't start.
+
+    Args:
+        words: why, without a full stop.
+        libraries: the shared libraries that it lacks.
+    """
+
+    words: str
+    libraries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BrowserFacts:
+    """What was seen of Chromium.
+
+    Args:
+        program: which one it is; None = there is none.
+        number: its version, once it has started.
+        boxes: the scripts that a page shows as boxes, for want of a font.
+        trouble: why it doesn't start, or opens no page; None = it does.
+    """
+
+    program: Path | None = None
+    number: str = ""
+    boxes: tuple[str, ...] = ()
+    trouble: Trouble | None = None
+
+
+def browser_checks(using: Settings = AS_SHIPPED) -> list[Check]:
+    """The checks of Playwright, Chromium and the fonts. They start the driver and a Chromium."""
+    driver = driver_trouble()
+    facts = browser_facts(using, open_page=driver is None)
+    checks = [check_playwright(driver), check_chromium(facts)]
+    return [*checks, check_fonts(facts)] if facts.trouble is None and driver is None else checks
+
+
+def check_playwright(trouble: Trouble | None) -> Check:
+    try:
+        found = version("playwright")
+    except PackageNotFoundError:
+        return Check("Playwright", "missing", "pip install playwright")
+    if trouble is not None:
+        return Check("Playwright", f"{found}, its driver doesn't start: {trouble.words}", remedy(trouble))
+    return Check("Playwright", found, warning=support.PLAYWRIGHT.warning(found))
+
+
+def check_chromium(facts: BrowserFacts) -> Check:
+    if facts.trouble is not None:
+        to_do = f"{remedy(facts.trouble)}; or set {ENVIRONMENT_NAME} to a Chromium that starts"
+        return Check("Chromium", f"doesn't start: {facts.trouble.words}", to_do)
+    return Check("Chromium", f"{facts.number} at {facts.program}", warning=support.CHROMIUM.warning(facts.number))
+
+
+def check_fonts(facts: BrowserFacts) -> Check:
+    """Missing fonts are a warning: pages work, but a person can't read their pictures."""
+    if not facts.boxes:
+        return Check("fonts", ", ".join(_SAMPLES))
+    remedy = f"{INSTALL}, as root" + (f", or: {' '.join(install_command(FONTS))}" if has_apt() else "")
+    return Check("fonts", f"none for {', '.join(facts.boxes)}", warning=f"pictures show boxes for them: {remedy}")
+
+
+def remedy(trouble: Trouble) -> str:
+    """The command that helps."""
+    as_root = "" if os.geteuid() == 0 or not trouble.libraries else ", as root"
+    packages = packages_for(trouble.libraries) if has_apt() else []
+    return f"{INSTALL}{as_root}" + (f", or: {' '.join(install_command(packages))}" if packages else "")
+
+
+def driver_trouble() -> Trouble | None:
+    """Why Playwright's driver doesn't start; None if it does."""
+    command = [sys.executable, "-m", "playwright", "--version"]
+    try:
+        ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=_SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Trouble(str(error))
+    if ended.returncode == 0:
+        return None
+    package = find_spec("playwright")
+    node = Path(package.origin).parent / "driver" / "node" if package is not None and package.origin else Path("node")
+    return _trouble(node, ended.stderr or f"it ended with code {ended.returncode}")
+
+
+def browser_facts(using: Settings = AS_SHIPPED, *, open_page: bool = True) -> BrowserFacts:
+    """Start a Chromium, let it open a page, end it, and say what was seen. Never raises.
+
+    Args:
+        using: the settings; they name the Chromium and its arguments.
+        open_page: open a page, which needs Playwright's driver.
+    """
+    program = None
+    try:
+        program = find_chromium(using.chromium)
+        with tempfile.TemporaryDirectory(prefix="browser-agent-") as folder:
+            chromium = Chromium.start(Path(folder) / "profile", executable=program, extra=using.chromium_arguments)
+            try:
+                number = chromium.version
+                boxes = _boxes(chromium.endpoint) if open_page else []
+            finally:
+                chromium.end()
+    except Exception as error:  # whatever hinders it is what there is to report
+        return BrowserFacts(program, trouble=_trouble(program, str(error)))
+    return BrowserFacts(program, number, tuple(boxes))
+
+
+def start_failure(error: Exception) -> str:
+    """Why Chromium didn't start, and the command that helps, in one sentence."""
+    trouble = _trouble(None, str(error))
+    return f"Chromium doesn't start: {trouble.words}. Run: {remedy(trouble)}"
+
+
+def driver_failure() -> str:
+    """Why no run can work here if Playwright's driver doesn't start, and the command that helps; else ""."""
+    trouble = driver_trouble()
+    return "" if trouble is None else f"Playwright's driver doesn't start: {trouble.words}. Run: {remedy(trouble)}"
+
+
+def _boxes(endpoint: str) -> Sequence[str]:
+    """In a thread of its own: the caller's may have an event loop, with which Playwright's sync API refuses to work."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(_draw, endpoint).result()
+
+
+def _draw(endpoint: str) -> Sequence[str]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.connect_over_cdp(endpoint, timeout=_SECONDS * 1000)
+        page = browser.contexts[0].pages[0]
+        page.set_content("<!doctype html><title>doctor</title><p>A page.", timeout=_SECONDS * 1000)
+        boxes: list[str] = page.evaluate(_BOXES, _SAMPLES)
+        return boxes
+
+
+def _trouble(program: Path | None, message: str) -> Trouble:
+    """The missing libraries if there are any, else the last line of what was said."""
+    libraries = missing_libraries(program, message) if program is not None else tuple(LOADER_ERROR.findall(message))
+    if libraries:
+        return Trouble(f"{', '.join(libraries)} {'is' if len(libraries) == 1 else 'are'} missing", libraries)
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return Trouble(lines[-1].rstrip(".") if lines else "it says nothing")

@@ -1,0 +1,110 @@
+"""Checks of the place where runs are recorded: SQLite and its folder, PostgreSQL, and where pictures lie."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+from browser_agent import support
+from browser_agent.cli.check import Check
+from browser_agent.errors import StoreUnusable
+from browser_agent.settings import Settings
+from browser_agent.store.address import BUCKET, evidence_beside, evidence_located, shown
+from browser_agent.store.evidence_bucket import PATIENCE_SECONDS, Bucket
+from browser_agent.store.sqlite import network_file_system
+
+OLDEST_SQLITE = tuple(map(int, support.SQLITE.oldest.split(".")))  # RETURNING
+
+
+def store_checks(store: Path | str, using: Settings) -> list[Check]:
+    """The checks of a store.
+
+    Args:
+        store: the folder where the store is or will be, or the address of a PostgreSQL database.
+        using: the settings; they may name a bucket for pictures.
+    """
+    if isinstance(store, str):
+        reached = check_postgres(store)
+        return [reached, *([check_evidence(store, using)] if reached.well else [])]
+    return [check_sqlite(store), check_store_folder(store), *([check_bucket(using)] if _in_bucket(using) else [])]
+
+
+def _in_bucket(using: Settings) -> bool:
+    return (using.evidence or "").startswith(BUCKET)
+
+
+def check_sqlite(folder: Path) -> Check:
+    """Recent enough, and keeps a write-ahead log where the store will be."""
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        return Check("SQLite", sqlite3.sqlite_version, f"use a Python with SQLite {'.'.join(map(str, OLDEST_SQLITE))}")
+    try:
+        with (
+            tempfile.TemporaryDirectory(dir=_nearest_folder(folder), prefix=".doctor-") as inside,
+            closing(sqlite3.connect(Path(inside) / "probe.db")) as database,
+        ):
+            (mode,) = database.execute("PRAGMA journal_mode=WAL").fetchone()
+    except (OSError, sqlite3.Error) as error:
+        return Check("SQLite", f"{sqlite3.sqlite_version}, no database in {folder}: {error}", "choose another --store")
+    to_do = "" if mode == "wal" else f"choose a --store on a disk that supports WAL (this one gives {mode})"
+    return Check("SQLite", f"{sqlite3.sqlite_version}, journal {mode}", to_do)
+
+
+def check_postgres(address: str) -> Check:
+    """Reached, recent enough, keeps what it has committed, and agrees with this machine about the time."""
+    try:
+        from browser_agent.store.postgres import examined
+
+        found = examined(address)
+    except StoreUnusable as unusable:
+        return Check("PostgreSQL", str(unusable), "see that it runs and lets you in, or choose another --store")
+    facts = f"{found.version} at {shown(address)}, synchronous_commit {found.synchronous_commit}, fsync {found.fsync}"
+    words = f"{facts}, its clock {found.ahead_seconds:+.1f} s from this machine's"
+    if found.fsync != "on":
+        return Check("PostgreSQL", words, "set fsync = on: what is committed must outlive a power cut")
+    by_default = found.synchronous_commit in ("on", "remote_apply")
+    warning = "" if by_default else "every write of the store switches synchronous_commit on for itself"
+    return Check("PostgreSQL", words, warning=warning)
+
+
+def check_evidence(address: str, using: Settings) -> Check:
+    """Whether other machines can see the pictures of a store that they share."""
+    from browser_agent.store.postgres import pictures_of
+
+    said = using.evidence or pictures_of(address)
+    if (said or "").startswith(BUCKET):
+        return check_bucket(using, said)
+    alone = "other machines can't see them: set evidence to a folder that all of them share, or to a bucket"
+    return Check("pictures", str(said or evidence_beside(address)), warning="" if said else alone)
+
+
+def check_bucket(using: Settings, said: str | None = None) -> Check:
+    """Whether a small object can be written to where pictures are to lie, read, and deleted."""
+    address = str(evidence_located(said or using.evidence or ""))
+    try:
+        seconds = Bucket(address, "doctor").probe()
+    except StoreUnusable as unusable:
+        to_do = "see that the bucket is there, and AWS_ENDPOINT_URL, AWS_REGION and AWS_ACCESS_KEY_ID are right"
+        return Check("pictures", str(unusable), f"{to_do}, or choose another place (evidence)")
+    slow = f"each picture waits for it; a run's pictures are given up after {PATIENCE_SECONDS:g} s"
+    return Check(
+        "pictures",
+        f"{address}, an object written, read and deleted in {seconds * 1000:.0f} ms",
+        warning=slow if seconds > PATIENCE_SECONDS / 4 else "",
+    )
+
+
+def check_store_folder(folder: Path) -> Check:
+    nearest = _nearest_folder(folder)
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        return Check("store folder", f"{folder} can't be written", f"choose another --store, or: chmod u+rwx {nearest}")
+    if kind := network_file_system(nearest):
+        return Check("store folder", f"{folder} is on {kind}", "choose a --store on a local disk: SQLite needs locks")
+    return Check("store folder", str(folder))
+
+
+def _nearest_folder(folder: Path) -> Path:
+    """The folder itself, or the nearest above it that exists."""
+    return next(each for each in (folder.absolute(), *folder.absolute().parents) if each.is_dir())

@@ -1,0 +1,70 @@
+"""The question "did this happen?" about a gesture in doubt: what is known, what is missing, and what is safe to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from browser_agent.run.attempt import Attempt
+from browser_agent.run.look import Case
+from browser_agent.run.sign_in import ended_words
+from browser_agent.states import QuestionKind
+from browser_agent.store import Asked
+from browser_agent.store.records import GestureRow
+from browser_agent.wire import WireFact, WireReport
+from observers import Site
+
+_SAFE_STEP = (
+    "Look at {site} yourself for: {words}. If it is there, answer happened. If it is not, answer not-happened; "
+    "the run then makes it as a new gesture. If you cannot tell, leave the question open: each resume looks again."
+)
+_LATE_COMMIT_HELP = (
+    "how late {site} may still carry out a request is not declared: it is the site's request time-out plus what "
+    "proxies and job queues in front of it may add; declare it as late_commit of the site, and an absence can be proven"
+)
+
+
+def outcome_question(
+    attempt: Attempt,
+    row: GestureRow,
+    case: Case | None,
+    *,
+    reasons: Sequence[str],
+    evidence: Sequence[dict[str, Any]],
+    signed_out: Sequence[Site],
+) -> Asked:
+    """The question about a gesture in doubt.
+
+    Args:
+        attempt: the attempt that looked.
+        row: the gesture.
+        case: its proof; None if it can't be looked for here.
+        reasons: why nothing is proven.
+        evidence: what the last look saw, as JSON data.
+        signed_out: the sites that showed a login page to the last look.
+    """
+    more = [ended_words(attempt, site) for site in signed_out]
+    if case is not None and case.site is not None and case.late_commit is None:
+        more.insert(0, _LATE_COMMIT_HELP.format(site=case.site.name))
+    return Asked(
+        kind=QuestionKind.OUTCOME,
+        words=f"Did this happen: {row.words}?",
+        reasons=(*reasons, *more, *wire_words(attempt, row)),
+        evidence=tuple(evidence),
+        safe_step=_SAFE_STEP.format(site=row.site or "the site", words=row.words),
+        earliest_safe=case.safe_from if case else None,
+        step=row.step_id,
+        gesture=row.id,
+    )
+
+
+def wire_words(attempt: Attempt, row: GestureRow) -> tuple[str, ...]:
+    """What was seen of a gesture at the wire: by its keeper, else as stored, else at least the released requests."""
+    wire = attempt.wire(row.id)
+    if not wire.released and row.wire is not None:
+        wire = WireReport.model_validate_json(row.wire)
+    if not wire.released:
+        released = attempt.store.journal.releases(row.id)
+        facts = tuple(WireFact(method=one.method, address=one.address, at=one.at, released=True) for one in released)
+        wire = wire.model_copy(update={"facts": facts})
+    return wire.in_words

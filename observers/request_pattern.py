@@ -1,0 +1,1 @@
+../fixtures/proxy/request_pattern.py
