@@ -20,7 +20,7 @@ from browser_agent.browser.chromium import find_chromium
 QUEUE = "plain"
 GESTURE_SECONDS = 2.0
 BEGUN = "the plain activity begins"
-"""Said each time that it does."""
+"""PersonAnswer each time that it does."""
 
 
 @activity.defn

@@ -1,8 +1,7 @@
-"""The pytest plugin: fixtures by which a suite proves that its own browser tasks survive an interruption.
+"""The pytest plugin: options, hooks and fixtures with which a suite shows that its tasks survive interruptions.
 
-Stands beside pytest-playwright, whose `page` stays as it is. This module holds options, hooks and fixtures, and what
-they do lies in `browser_agent.testing.suite`. It is loaded into every suite where browser-agent is installed: what may
-never happen is that it costs a suite something that uses none of it, or needs pytest-playwright there.
+It is loaded into every suite where browser-agent is installed, so it imports nothing until a test uses it, and needs
+pytest-playwright only for `agent_run`. What the fixtures do is in `browser_agent.testing.suite`.
 """
 
 from __future__ import annotations
@@ -18,14 +17,16 @@ if TYPE_CHECKING:
     from browser_agent.testing.suite.agent_faults import AgentFaults
     from browser_agent.testing.suite.agent_run import AgentRun
     from browser_agent.testing.suite.agent_task import AgentTasks
-    from browser_agent.testing.suite.report_folder import Entry
+    from browser_agent.testing.suite.report_folder import ReportEntry
     from browser_agent.testing.suite.trial import Trial
     from observers import Site
 
 MARKER = "every_interruption"
 _USES = ("agent_task", "agent_run")
 _TRIAL: pytest.StashKey[Trial] = pytest.StashKey()
-_TOLD: pytest.StashKey[tuple[tuple[str, str], list[Any]]] = pytest.StashKey()
+_RUN: pytest.StashKey[AgentRun] = pytest.StashKey()
+_FAULTS: pytest.StashKey[AgentFaults] = pytest.StashKey()
+_REPORT: pytest.StashKey[tuple[tuple[str, str], list[Any]]] = pytest.StashKey()
 _SESSION: pytest.StashKey[str] = pytest.StashKey()
 
 # options
@@ -34,9 +35,7 @@ _SESSION: pytest.StashKey[str] = pytest.StashKey()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("browser-agent", "runs of browser-agent in tests")
     report = "write a report of each test that had a run, and an index of them, into this folder"
-    store = (
-        "keep the runs of the tests in this file or PostgreSQL database; in pytest's own temporary folder if not said"
-    )
+    store = "store the runs of the tests in this file or PostgreSQL database; default: pytest's own temporary folder"
     group.addoption("--agent-report", metavar="DIR", default=None, help=report)
     group.addoption("--agent-store", metavar="FILE", default=None, help=store)
     parser.addini("agent_report", report, default="")
@@ -46,25 +45,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        f"{MARKER}(points=None, gestures=1, may_ask=False): run the test undisturbed, and once with whoever makes the "
-        "gesture killed at each point of it (or at the named ones); may_ask: an open run may stop for a person then",
+        f"{MARKER}(points=None, gestures=1, may_ask=False): run the test undisturbed, and once for each point of a "
+        "gesture with the worker killed there; may_ask: an open run may then end with a question to a person",
     )
-    if _said(config, "agent_report") or _said(config, "agent_store"):
+    if _is_set(config, "agent_report") or _is_set(config, "agent_store"):
         from browser_agent.testing.suite.locations import refuse_wiped
 
         refuse_wiped(config)
-    if _said(config, "agent_report") and not hasattr(config, "workerinput"):
+    if _is_set(config, "agent_report") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Index(config), "browser-agent index")
 
 
-def _said(config: pytest.Config, name: str) -> bool:
+def _is_set(config: pytest.Config, name: str) -> bool:
     return bool(config.getoption(name, default=None) or config.getini(name))
 
 
 def _session(config: pytest.Config) -> str:
-    """Names this test session, the same in all of its processes."""
-    told = getattr(config, "workerinput", {}).get("testrunuid")
-    return str(config.stash.setdefault(_SESSION, told or uuid.uuid4().hex))
+    """Identifies this test session, the same in all of its processes."""
+    of_xdist = getattr(config, "workerinput", {}).get("testrunuid")
+    return str(config.stash.setdefault(_SESSION, of_xdist or uuid.uuid4().hex))
 
 
 # fixtures
@@ -78,7 +77,7 @@ def agent_site() -> Site | None:
 
 @pytest.fixture
 def agent_sites() -> Sequence[Site]:
-    """Further sites that observers look at. Override it in your suite if there are some."""
+    """Further sites that observers look at. Override it in your suite if it has some."""
     return ()
 
 
@@ -98,7 +97,7 @@ def _agent_trial(
         session=_session(request.config),
         store=store_of(request.config, tmp_path_factory.getbasetemp()),
         sites=[*([agent_site] if agent_site is not None else []), *agent_sites],
-        go=getattr(item, "execution_count", 1),
+        execution=getattr(item, "execution_count", 1),
         crossing=marker is not None,
         may_ask=bool(marker and marker.kwargs.get("may_ask", False)),
     )
@@ -110,26 +109,26 @@ def _agent_trial(
 
 @pytest.fixture
 def agent_audit(_agent_trial: Trial) -> AgentAudit:
-    """What is written down of this test's runs: `entries`, `outcomes` (in order), `questions` that wait."""
+    """What the store has of this test's runs: audit `entries`, `outcomes` in order, and open `questions`."""
     return _agent_trial.audit
 
 
 @pytest.fixture
-def agent_faults(_agent_trial: Trial) -> Iterator[AgentFaults]:
-    """What goes wrong in this test: on the road to its sites (`lose_answer` and others), `kill_worker`, `kill_browser`.
+def agent_faults(request: pytest.FixtureRequest, _agent_trial: Trial) -> Iterator[AgentFaults]:
+    """The faults of this test: in the network (`lose_answer` and others), `kill_worker`, `kill_browser`.
 
-    The test fails if one of them was never met.
+    The test fails if one of them never happened.
     """
     from browser_agent.testing.suite.agent_faults import AgentFaults
 
     with AgentFaults(_agent_trial) as faults:
-        _agent_trial.faults = faults
+        request.node.stash[_FAULTS] = faults
         yield faults
 
 
 @pytest.fixture
 def agent_task(request: pytest.FixtureRequest, _agent_trial: Trial) -> AgentTasks:
-    """Keeps a task with a real keeper, worker and Chromium: `agent_task(invoice, order="S-7").outcomes`."""
+    """Runs a task with a real keeper, worker and Chromium: `agent_task(invoice, order="S-7").outcomes`."""
     from browser_agent.testing.suite.agent_task import AgentTasks
 
     _faults_first(request)
@@ -140,9 +139,9 @@ def agent_task(request: pytest.FixtureRequest, _agent_trial: Trial) -> AgentTask
 def agent_run(
     request: pytest.FixtureRequest, _agent_trial: Trial, agent_site: Site | None, agent_sites: Sequence[Site]
 ) -> Iterator[AgentRun]:
-    """An open run on this test's `page`: `agent_run.make(Click(...))` makes a gesture and hands back what was proven.
+    """An open run on this test's `page`: `agent_run.make(Click(...))` makes a gesture and returns what was proven.
 
-    When the test is run again while a gesture is in doubt, it is the same run, which looks and makes nothing twice.
+    If the test is run again while a gesture is in doubt, it gets the same run, which looks and makes nothing twice.
     """
     if not request.config.pluginmanager.hasplugin("playwright"):
         pytest.fail("agent_run needs the `page` of pytest-playwright: pip install pytest-playwright", pytrace=False)
@@ -150,13 +149,13 @@ def agent_run(
 
     _faults_first(request)
     page, new_context = request.getfixturevalue("page"), request.getfixturevalue("new_context")
-    run = _agent_trial.run = AgentRun(_agent_trial, page, new_context, agent_site, agent_sites)
+    run = request.node.stash[_RUN] = AgentRun(_agent_trial, page, new_context, agent_site, agent_sites)
     yield run
     run.close()
 
 
 def _faults_first(request: pytest.FixtureRequest) -> None:
-    """The sites are bound to their roads before anything of the test is written down."""
+    """Bind the sites to their proxies before a run of the test is stored."""
     if "agent_faults" in request.fixturenames:
         request.getfixturevalue("agent_faults")
 
@@ -183,7 +182,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
-    """A test that uses us may have to begin a second life; any other is left as it is."""
+    """A test that uses the fixtures may have to be called again; all others are left alone."""
     result, raised = None, None
     try:
         result = yield
@@ -192,18 +191,19 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
             raise
         raised = error
     if _TRIAL in pyfuncitem.stash:
-        from browser_agent.testing.suite.second_life import settle
+        from browser_agent.testing.suite.second_call import settle
 
-        settle(pyfuncitem, pyfuncitem.stash[_TRIAL], raised)
+        stash = pyfuncitem.stash
+        settle(pyfuncitem, stash[_TRIAL], stash.get(_RUN, None), stash.get(_FAULTS, None), raised)
     return result
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
-    """Outcomes that differ are told gesture by gesture."""
+    """Explain outcomes that differ, gesture by gesture."""
     if op == "==":
         for mine, other in ((left, right), (right, left)):
             if hasattr(mine, "explain") and type(mine).__module__ == "browser_agent.testing.suite.outcomes":
-                return mine.explain(other)  # type: ignore[no-any-return]  # known without importing it
+                return mine.explain(other)  # type: ignore[no-any-return]  # its type is known without an import
     return None
 
 
@@ -211,62 +211,62 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
 
 
 def _end(item: pytest.Item, trial: Trial) -> None:
-    """Write the reports of a test's runs, and gather what others may show: an error here is an error of the test."""
+    """Write the reports of a test's runs, and collect what other plugins show. An error here fails the test."""
     if not trial.audit.runs:
         return
     from browser_agent.testing.suite import locations, report_extras, report_folder
 
     config, audit = item.config, trial.audit
-    where = locations.told(config, locations.REPORT)
-    reports = report_folder.write_reports(where, audit.store, trial.test, audit.runs, trial.go) if where else []
-    entry = report_folder.Entry(
+    where = locations.path_of(config, locations.REPORT)
+    reports = report_folder.write_reports(where, audit.store, trial.test, audit.runs, trial.execution) if where else []
+    entry = report_folder.ReportEntry(
         trial.test, list(audit.outcomes), len(audit.questions), [report.name for report in reports]
     )
     extras: list[Any] = []
     if report_extras.html_is_written(config):
-        extras = report_extras.extras(config, report_extras.shots(audit.store, audit.runs), reports)
+        extras = report_extras.extras(config, report_extras.pictures_of(audit.store, audit.runs), reports)
     if report_extras.allure_is_written(config):
-        report_extras.give_allure(report_extras.shots(audit.store, audit.runs), reports)
-    item.stash[_TOLD] = ((report_folder.PROPERTY, entry.dump()), extras)
+        report_extras.attach_to_allure(report_extras.pictures_of(audit.store, audit.runs), reports)
+    item.stash[_REPORT] = ((report_folder.PROPERTY, entry.dump()), extras)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     report: Any = yield
-    if call.when == "teardown" and _TOLD in item.stash:
-        told, extras = item.stash[_TOLD]
-        del item.stash[_TOLD]  # a rerun of this item has its own
-        report.user_properties.append(told)
+    if call.when == "teardown" and _REPORT in item.stash:
+        entry, extras = item.stash[_REPORT]
+        del item.stash[_REPORT]  # a rerun of this item gets its own
+        report.user_properties.append(entry)
         if extras:
             report.extras = [*getattr(report, "extras", []), *extras]
     return report  # type: ignore[no-any-return]
 
 
 class _Index:
-    """Gathers what the tests tell, from all processes, and writes the index at the end."""
+    """Collects the entries of all tests and processes, and writes the index at the end."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._ended: dict[str, str] = {}
-        self._entries: list[Entry] = []
+        self._entries: list[ReportEntry] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        from browser_agent.testing.suite.report_folder import PROPERTY, Entry
+        from browser_agent.testing.suite.report_folder import PROPERTY, ReportEntry
 
         if report.when == "call" or report.outcome != "passed":
             self._ended[report.nodeid] = report.outcome
-        for entry in [Entry.read(str(text)) for name, text in report.user_properties if name == PROPERTY]:
+        for entry in [ReportEntry.read(str(text)) for name, text in report.user_properties if name == PROPERTY]:
             entry.ended = self._ended.get(entry.test, "")
             self._entries.append(entry)
 
     def pytest_sessionfinish(self) -> None:
-        from browser_agent.testing.suite.locations import REPORT, told
+        from browser_agent.testing.suite.locations import REPORT, path_of
         from browser_agent.testing.suite.report_folder import write_index
 
-        where = told(self._config, REPORT)
+        where = path_of(self._config, REPORT)
         if where is not None and self._entries:
             self._written = write_index(where, self._entries)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if self._entries:
-            terminalreporter.write_line(f"browser-agent: what the tests' runs have done is told in {self._written}")
+            terminalreporter.write_line(f"browser-agent: the reports of the tests' runs are in {self._written}")

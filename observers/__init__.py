@@ -5,21 +5,21 @@ into a verdict, whose outcome is happened, not_happened or unknown.
 """
 
 from .address import Address
+from .answer_contract import Accepted
 from .both import Both
 from .confirmation import ConfirmationText
-from .contract import Accepted
 from .download import Download
 from .error_shown import ErrorShown
 from .evidence import Box, Evidence, Match, Observation, Sight, plain_address
 from .mail import SentMail
 from .new_page import NewPage
-from .observer import KindTaken, Observer, Recording, UnknownKind
-from .opened import Opened
+from .observer import KindTaken, Observer, RecordingKind, UnknownKind
+from .opened_record import Opened
 from .order_status import Meaning, OrderStatus
 from .outcome import Outcome
 from .reading import LookFailed, Reading
 from .record import Record
-from .recorded import NOT_BEGUN, Downloaded, OpenedPage, Recorded, Toast
+from .recording import NOT_BEGUN, Downloaded, OpenedPage, Recording, Toast
 from .site import Site
 from .tables import Row, Table
 from .text import Found
@@ -56,8 +56,8 @@ __all__ = [
     "PageView",
     "Reading",
     "Record",
-    "Recorded",
     "Recording",
+    "RecordingKind",
     "Row",
     "SentMail",
     "Sight",

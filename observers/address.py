@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from .evidence import Evidence, Match, Observation
-from .keyed import Hit, Keyed, holds, refuse_empty, said_of
-from .observer import Observer, Recording
-from .recorded import DIED
+from .key_in_text import Hit, Keyed, holds, refuse_empty, said_of
+from .observer import Observer, RecordingKind
+from .recording import DIED
 from .site import Site
 from .text import pattern_words
 
@@ -52,7 +52,7 @@ class Address(Keyed, Observer):
         return self.answer or self.key is not None
 
     @property
-    def records(self) -> frozenset[Recording]:
+    def records(self) -> frozenset[RecordingKind]:
         """Answers, if they count."""
         return frozenset({"answers"}) if self.answer else frozenset()
 

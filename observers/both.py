@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import PlainSerializer, PlainValidator, ValidationInfo
 
 from .evidence import Observation, Sight
-from .observer import Observer, Recording
+from .observer import Observer, RecordingKind
 
 if TYPE_CHECKING:
     from .view import View
@@ -71,7 +71,7 @@ class Both(Observer):
         return self.one.proves and self.other.proves
 
     @property
-    def records(self) -> frozenset[Recording]:
+    def records(self) -> frozenset[RecordingKind]:
         """What either needs."""
         return self.one.records | self.other.records
 

@@ -10,9 +10,9 @@ from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING
 
 from .evidence import Evidence, Observation
-from .keyed import Hit, Keyed, holds, refuse_empty, said_of
-from .observer import Observer, Recording
-from .recorded import DIED
+from .key_in_text import Hit, Keyed, holds, refuse_empty, said_of
+from .observer import Observer, RecordingKind
+from .recording import DIED
 from .text import Found, pattern_words
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class ConfirmationText(Keyed, Observer):
         return self.answer or self.key is not None
 
     @property
-    def records(self) -> frozenset[Recording]:
+    def records(self) -> frozenset[RecordingKind]:
         """Answers, if they count."""
         return frozenset({"answers"}) if self.answer else frozenset()
 

@@ -9,10 +9,10 @@ from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING
 
 from .evidence import Evidence, Match, Observation
-from .keyed import Hit, Keyed, holds, refuse_empty
+from .key_in_text import Hit, Keyed, holds, refuse_empty
 from .normal import normal
-from .observer import Observer, Recording
-from .recorded import Downloaded, Recorded
+from .observer import Observer, RecordingKind
+from .recording import Downloaded, Recording
 from .text import pattern_words
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Download(Keyed, Observer):
         return (self.name, self.within)
 
     @property
-    def records(self) -> frozenset[Recording]:
+    def records(self) -> frozenset[RecordingKind]:
         """Downloads."""
         return frozenset({"downloads"})
 
@@ -55,7 +55,7 @@ class Download(Keyed, Observer):
         """Look through the files that came since the gesture's input."""
         return self.said_of_recording(view, "the download", self._hits, self._missing)
 
-    def _hits(self, recorded: Recorded) -> list[Hit]:
+    def _hits(self, recorded: Recording) -> list[Hit]:
         return [hit for file in recorded.downloads if file.sha256 for hit in self._hits_of(file)]
 
     def _hits_of(self, file: Downloaded) -> list[Hit]:
@@ -73,7 +73,7 @@ class Download(Keyed, Observer):
         )
         return [Hit(match, _evidence(file, line), holds(file.name, self.key) or holds(file.text or "", self.key))]
 
-    def _missing(self, recorded: Recorded) -> str:
+    def _missing(self, recorded: Recording) -> str:
         named = [file for file in recorded.downloads if re.fullmatch(self.name, file.name)]
         if not named:
             return "no such file came after the gesture, and that proves nothing"

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .evidence import Evidence, Observation
-from .keyed import refuse_empty
+from .key_in_text import refuse_empty
 from .observer import Observer
 from .text import pattern_words
 

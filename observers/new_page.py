@@ -7,9 +7,9 @@ from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING
 
 from .evidence import Evidence, Match, Observation
-from .keyed import Hit, Keyed, holds, refuse_empty
-from .observer import Observer, Recording
-from .recorded import OpenedPage, Recorded
+from .key_in_text import Hit, Keyed, holds, refuse_empty
+from .observer import Observer, RecordingKind
+from .recording import OpenedPage, Recording
 from .text import VisibleText, pattern_words
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class NewPage(Keyed, Observer):
         refuse_empty(self.pattern, key=self.key)
 
     @property
-    def records(self) -> frozenset[Recording]:
+    def records(self) -> frozenset[RecordingKind]:
         """Pages."""
         return frozenset({"pages"})
 
@@ -46,7 +46,7 @@ class NewPage(Keyed, Observer):
         """Look through the pages that opened since the gesture's input."""
         return self.said_of_recording(view, "the new page", self._hits, _missing)
 
-    def _hits(self, recorded: Recorded) -> list[Hit]:
+    def _hits(self, recorded: Recording) -> list[Hit]:
         return [hit for page in recorded.pages for hit in self._hits_on(page)]
 
     def _hits_on(self, page: OpenedPage) -> list[Hit]:
@@ -66,7 +66,7 @@ def _evidence(page: OpenedPage, text: str) -> Evidence:
     return Evidence(kind="page", words=words, text=text, blob=page.blob, address=page.address, at=page.at)
 
 
-def _missing(recorded: Recorded) -> str:
+def _missing(recorded: Recording) -> str:
     unread = [page.unread for page in recorded.pages if page.unread]
     if unread:
         return f"a page opened, and {unread[0]}"

@@ -20,7 +20,7 @@ from .site import Site
 if TYPE_CHECKING:
     from .view import View
 
-Recording = Literal["toasts", "pages", "downloads", "answers"]
+RecordingKind = Literal["toasts", "pages", "downloads", "answers"]
 """What can be recorded while a gesture is made, in the connection that makes it."""
 
 
@@ -107,7 +107,7 @@ class Observer(ABC):
         return self
 
     @property
-    def records(self) -> frozenset[Recording]:
+    def records(self) -> frozenset[RecordingKind]:
         """What must be recorded from before the gesture's input on, so that it has something to read in."""
         return frozenset()
 

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import GetCoreSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, core_schema
 
-from .contract import Accepted
+from .answer_contract import Accepted
 from .evidence import plain_address
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")

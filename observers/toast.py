@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from .evidence import Evidence, Match, Observation
-from .keyed import Hit, Keyed, holds, refuse_empty
-from .observer import Observer, Recording
-from .recorded import Recorded
+from .key_in_text import Hit, Keyed, holds, refuse_empty
+from .observer import Observer, RecordingKind
+from .recording import Recording
 from .text import pattern_words
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class ToastLog(Keyed, Observer):
         refuse_empty(self.pattern, key=self.key)
 
     @property
-    def records(self) -> frozenset[Recording]:
+    def records(self) -> frozenset[RecordingKind]:
         """Toasts."""
         return frozenset({"toasts"})
 
@@ -47,7 +47,7 @@ class ToastLog(Keyed, Observer):
         """Look through what was heard since the gesture's input."""
         return self.said_of_recording(view, "the toast", self._hits, _missing)
 
-    def _hits(self, recorded: Recorded) -> list[Hit]:
+    def _hits(self, recorded: Recording) -> list[Hit]:
         return [
             Hit(_match(hit), _evidence(hit, toast.at), holds(toast.text, self.key))
             for toast in recorded.toasts
@@ -59,7 +59,7 @@ class ToastLog(Keyed, Observer):
         return f"the toast “{pattern_words(self.pattern)}”"
 
 
-def _missing(recorded: Recorded) -> str:
+def _missing(recorded: Recording) -> str:
     missing = recorded.deaf or "no such text was shown after the gesture, and that proves nothing"
     return missing + ("; the page showed more than is kept" if recorded.cut else "")
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from .evidence import Frozen, Moment, plain_address
 from .reading import LookFailed, Reading, _playwright_error
-from .recorded import Recorded
+from .recording import Recording
 from .session import SESSION_STORAGE, giving_script, storage_state
 from .write_barrier import WriteBarrier
 
@@ -48,7 +48,7 @@ class View(Protocol):
         """A fresh page by GET, with the copied session. Raises LookFailed if it can't be read."""
 
     @property
-    def recorded(self) -> Recorded | None:
+    def recorded(self) -> Recording | None:
         """What was recorded since the gesture's input; None if the recorder died with its worker."""
 
     def now(self) -> datetime:
@@ -74,7 +74,7 @@ class PageView:
         answer_of_post: bool,
         options: Mapping[str, Any],
         shoot: Callable[["Page"], str | None],
-        recorded: Recorded | None = None,
+        recorded: Recording | None = None,
     ) -> None:
         self._browser, self._page, self._state = browser, page, state
         self.recorded = recorded
@@ -265,7 +265,7 @@ def open_view(
     answer_of_post: bool = False,
     options: Mapping[str, Any] | None = None,
     shoot: Callable[["Page"], str | None] | None = None,
-    recorded: Recorded | None = None,
+    recorded: Recording | None = None,
 ) -> PageView:
     """A view for observers; use it with `with`.
 

@@ -40,7 +40,7 @@ def invoice(run, day: date, most: int = 5) -> list[str]:
 
 
 @dataclass
-class Said:
+class PersonAnswer:
     """What a command wrote, and how it ended."""
 
     code: int
@@ -52,7 +52,7 @@ class Said:
         return json.loads(self.out)
 
 
-Cli = Callable[..., Said]
+Cli = Callable[..., PersonAnswer]
 
 
 @pytest.fixture
@@ -71,10 +71,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def cli(here: Path) -> Cli:
     """Runs a command line and hands back what it said."""
 
-    def call(*words: str) -> Said:
+    def call(*words: str) -> PersonAnswer:
         result = CliRunner().invoke(app, list(words), prog_name="browser-agent")
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
-        return Said(result.exit_code, result.stdout, result.stderr)
+        return PersonAnswer(result.exit_code, result.stdout, result.stderr)
 
     return call
 

@@ -22,10 +22,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Reque
 from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.guarded_browser import GuardedBrowser
 from browser_agent.states import Point
-from browser_agent.testing.proxy.loop_thread import Loop
+from browser_agent.testing.proxy.loop_thread import LoopThread
 from browser_agent.wire import NOTHING_SEEN, WireFact, WireReport
 from fixtures.till.certificate import Certificate
-from fixtures.till.till import Ending, Order, Till
+from fixtures.till.till import Ending, Till, TillOrder
 
 GESTURES = count(1)
 DEADLINE_SECONDS = 20.0
@@ -45,7 +45,7 @@ class Guard:
         self.points: list[Point] = []
         self._gesture = ""
         self._settled = False
-        self._loop = Loop("keeper of the guard")
+        self._loop = LoopThread("keeper of the guard")
         self._playwright, self._held = self._loop.run(self._attach(chromium))
 
     async def _attach(self, chromium: Chromium) -> tuple[AsyncPlaywright, GuardedBrowser]:
@@ -134,8 +134,8 @@ class Clicked:
     `text` = what the page says at last; `report` = what the gate saw.
     """
 
-    orders: list[Order]
-    arrived: list[Order]
+    orders: list[TillOrder]
+    arrived: list[TillOrder]
     ended: str | None
     text: str
     report: WireReport

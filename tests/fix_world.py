@@ -25,7 +25,7 @@ from browser_agent.processes import ProcessId
 from browser_agent.script.loading import load_task
 from browser_agent.script.tasks import Task
 from browser_agent.states import Answer, Victim
-from browser_agent.store import Said, Store
+from browser_agent.store import PersonAnswer, Store
 from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from browser_agent.testing.sites.bank import Bank
 from browser_agent.testing.sites.books import Books
@@ -119,7 +119,7 @@ class World:
 
     def answer(self, question: str, answer: Answer, **values: str) -> None:
         """A person's answer."""
-        said = Said(answer, by="Ann", reason="looked at the site myself", values=values, override=True)
+        said = PersonAnswer(answer, by="Ann", reason="looked at the site myself", values=values, override=True)
         self.store.inbox.answer(question, said)
 
     def outcomes(self, run: str) -> list[str]:

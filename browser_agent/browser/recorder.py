@@ -22,9 +22,9 @@ from playwright.sync_api import Download, Error, Page, Request, Response
 from browser_agent.browser.guarded_browser import HELPER_ADDRESS
 from browser_agent.browser.toasts import Toasts
 from browser_agent.wire import SAFE_METHODS, matches_request
-from observers.observer import Recording
+from observers.observer import RecordingKind
 from observers.reading import LookFailed, Reading
-from observers.recorded import NOT_BEGUN, Downloaded, OpenedPage, Recorded
+from observers.recording import NOT_BEGUN, Downloaded, OpenedPage, Recording
 
 READ_SECONDS = 1.5
 MOST_PAGES = 10
@@ -50,7 +50,7 @@ class Recorder:
         self,
         gesture: str,
         page: Page,
-        kinds: frozenset[Recording],
+        kinds: frozenset[RecordingKind],
         sends: str | None,
         clock: Callable[[], datetime],
         shoot: Callable[[Page], str | None],
@@ -97,13 +97,13 @@ class Recorder:
             with suppress(Error, KeyError, ValueError):
                 page.remove_listener("download", self._came)
 
-    def recorded(self) -> Recorded:
+    def recorded(self) -> Recording:
         """What there is by now. Pages that are still open are read once more."""
         if not self._begun:
             return NOT_BEGUN
         for opened in self._pages:
             opened.read()
-        return Recorded(
+        return Recording(
             toasts=tuple(self._toasts.heard),
             pages=tuple(opened.told for opened in self._pages if opened.counts),
             downloads=tuple(file.told for file in self._files),

@@ -21,7 +21,7 @@ from browser_agent.browser.page_state import PageState, give_session_storage, re
 from browser_agent.browser.screenshot import NoPicture, Picture, Veil, capture
 from browser_agent.wire import SAFE_METHODS
 from observers.evidence import plain_address
-from observers.recorded import Recorded
+from observers.recording import Recording
 from observers.session import SESSION_STORAGE
 from observers.view import PageView, open_view
 
@@ -123,7 +123,7 @@ class Acting:
         if self.page.url == "about:blank":
             give_session_storage(self.page, session().get(SESSION_STORAGE, {}))
 
-    def view(self, clock: Callable[[], datetime], state: Any | None, recorded: Recorded | None = None) -> PageView:
+    def view(self, clock: Callable[[], datetime], state: Any | None, recorded: Recording | None = None) -> PageView:
         """A read-only view: the page as it stands, fresh pages with a copy of the session, and what was recorded."""
         page = None if self.lost else self.page
         return open_view(

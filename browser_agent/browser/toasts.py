@@ -20,7 +20,7 @@ from playwright.sync_api import CDPSession, Error, Frame, Page
 
 from browser_agent.browser.deadline import DeadlinePassed, within
 from observers.reading import snapshot_script
-from observers.recorded import Toast
+from observers.recording import Toast
 from observers.text import VisibleText
 
 SECONDS = 2.0

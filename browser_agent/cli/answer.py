@@ -16,7 +16,7 @@ from browser_agent.errors import InOtherHands, Misuse, nearest
 from browser_agent.options import Ended, Options
 from browser_agent.ownership.liveness import worker_lives
 from browser_agent.states import Answer, QuestionKind, QuestionState
-from browser_agent.store import Consent, Said
+from browser_agent.store import Consent, PersonAnswer
 from browser_agent.store.records import QuestionRow
 
 By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who says so; it stands in the audit log.")]
@@ -89,7 +89,7 @@ def answer(
 
     Example:  browser-agent answer q-7k2m9 happened --by ann --reason "it is on the order list" --value number=INV-7
     """
-    wanted = Said(answer_of(word), by, reason, named_values(value or [], "a value"), override)
+    wanted = PersonAnswer(answer_of(word), by, reason, named_values(value or [], "a value"), override)
     return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
 
 
@@ -114,7 +114,7 @@ def approve(
     Example:  browser-agent approve q-7k2m9 --only 1 --only 3 --by ann --reason "checked against the contract"
     """
     consent = Consent(tuple(only or ()), until_done, timedelta(hours=hours) if hours is not None else None)
-    wanted = Said(Answer.APPROVE, by, reason, consent=consent)
+    wanted = PersonAnswer(Answer.APPROVE, by, reason, consent=consent)
     return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
 
 
@@ -133,7 +133,7 @@ def refuse(
 
     Example:  browser-agent refuse q-7k2m9 --by ann --reason "the customer has left"
     """
-    wanted = Said(Answer.REFUSE, by, reason)
+    wanted = PersonAnswer(Answer.REFUSE, by, reason)
     return _answer(_desk(store, as_json, given, headed), question, wanted, resume=not no_resume)
 
 
@@ -141,7 +141,7 @@ def _desk(store: str | None, as_json: bool, given: list[str] | None, headed: boo
     return open_desk(store, as_json, using=resolved(given, headed=headed).settings)
 
 
-def _answer(desk: Desk, name: str, said: Said, *, resume: bool) -> Exit:
+def _answer(desk: Desk, name: str, said: PersonAnswer, *, resume: bool) -> Exit:
     options = display(desk.settings)  # before an answer is taken that could not be carried out
     desk.store.inbox.check(name, said)
     question = desk.store.inbox.question(name)

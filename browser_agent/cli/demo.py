@@ -31,15 +31,15 @@ from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse, installing
 from browser_agent.keeper.keeper import keep
+from browser_agent.keeper.preflight import check_attended
 from browser_agent.options import Ended, Event, KillAt, Options
-from browser_agent.ownership.terminal import check_attended
 from browser_agent.processes import ProcessId, own_user
 from browser_agent.reporting.html_report import write_report
 from browser_agent.script.arguments import dump_arguments, parse_arguments
 from browser_agent.script.loading import load_task
 from browser_agent.settings_sources import load
 from browser_agent.states import Answer, Point, QuestionKind, RunState
-from browser_agent.store import Said, Store
+from browser_agent.store import PersonAnswer, Store
 from browser_agent.store.records import QuestionRow
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ def _keep(scene: Scene, interruption: Interruption, headed: bool) -> Ended:
         if not asked:
             return ended
         for question in asked:
-            scene.store.inbox.answer(question.id, Said(Answer.APPROVE, "demo", "the demo says yes"))
+            scene.store.inbox.answer(question.id, PersonAnswer(Answer.APPROVE, "demo", "the demo says yes"))
             words = (
                 f"{question.words} ({len(json.loads(question.reasons))} calls): the demo says yes, by the name demo."
             )

@@ -118,7 +118,7 @@ def log_in(
         raise Misuse(f"The sign of being signed in at {site.name} ({site.mark!r}) did not show. Nothing was kept.")
     if not merged([window.state]):
         raise Misuse(f"The window of {site.name} was closed before anything could be read. Nothing was kept.")
-    store.logins.keep(site.name, site.account, window.state)
+    store.logins.save(site.name, site.account, window.state)
 
 
 def _open(context: BrowserContext, site: Site, state: Mapping[str, Any]) -> None:

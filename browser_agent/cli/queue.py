@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
 import threading
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -26,7 +25,7 @@ from browser_agent.script.arguments import parse_arguments
 from browser_agent.script.loading import load_task
 from browser_agent.states import RunState
 from browser_agent.store.records import AttemptRow
-from browser_agent.store.worker_registry import Keeping
+from browser_agent.store.worker_registry import KeeperStatus
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _FROM_NOW = re.compile(r"\+(\d+)([smhd])")
@@ -122,9 +121,9 @@ def worker(
 
     using = resolved(given, memory=memory_limit, log_level=log_level, log_file=log_file).settings
     desk = open_desk(store, as_json, new=True, keeps_sessions=True, using=using)
-    duty = WorkerLimits(concurrency, 1 if once else None, until_idle or once)
+    limits = WorkerLimits(concurrency, 1 if once else None, until_idle or once)
     desk.screen.progress(f"A worker of {concurrency} waits for runs in {desk.store.where}")
-    taken = serve(desk.store, duty, using.options(), _teller(desk))
+    taken = serve(desk.store, limits, using.options(), _teller(desk))
     desk.screen.say(f"Ended; {taken} {'run was' if taken == 1 else 'runs were'} taken.")
     held = held_idly(desk.store) if until_idle else []
     for each in held:
@@ -145,19 +144,17 @@ def watch(
 
     Example:  browser-agent watch
     """
+    from browser_agent.keeper.stop_request import StopRequest, stop_signals
     from browser_agent.ownership.watchdog import Watchdog
 
     desk = open_desk(store, as_json, new=True, using=resolved(given).settings)
     watching = Watchdog(desk.store, desk.settings.options(), _teller(desk))
     if once:
-        watching.glance(leave_seconds=0.0)
+        watching.check(takeover_seconds=0.0)
         return Exit.FINISHED
-    over = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: over.set())
-    with watching.going():
-        while not over.wait(0.5):
-            pass
+    stop = StopRequest()
+    with stop_signals(stop.ask), watching.running():
+        stop.wait()
     return Exit.FINISHED
 
 
@@ -185,18 +182,18 @@ def workers(store: StorePath = None, as_json: AsJson = False) -> Exit:
     return Exit.FINISHED
 
 
-def _state(of: Keeping, state: Liveness, now: datetime) -> str:
+def _state(of: KeeperStatus, state: Liveness, now: datetime) -> str:
     """How it is with a worker process, for people: how long nothing was heard of it, where that is why."""
     return f"silent for {age(of.row.beaten, now):.0f} s" if state is Liveness.SILENT else str(state)
 
 
-def _kept(by: Keeping, attempt: AttemptRow, now: datetime) -> str:
+def _kept(by: KeeperStatus, attempt: AttemptRow, now: datetime) -> str:
     mark = f"; {one_line(attempt.progress)} ({age(attempt.progressed, now):.0f} s ago)" if attempt.progress else ""
     pid, beaten = plain_text.loaded(by.row.process)["pid"], age(attempt.beaten, now)
     return f"  {pid} keeps {attempt.run_id}, attempt {attempt.number}: heartbeat {beaten:.0f} s ago{mark}"
 
 
-def _document(of: Keeping, state: Liveness, now: datetime) -> dict[str, Any]:
+def _document(of: KeeperStatus, state: Liveness, now: datetime) -> dict[str, Any]:
     kept = [
         {
             "run": attempt.run_id,

@@ -13,9 +13,9 @@ from browser_agent.cli.desk import AsJson, Desk, RunId, Set, StorePath, named_va
 from browser_agent.cli.exit_codes import Exit, exit_of
 from browser_agent.errors import InOtherHands, Misuse
 from browser_agent.keeper.launch import submit
+from browser_agent.keeper.preflight import check_attended
 from browser_agent.options import OPEN_TASK, Ended, KillAt, Options
 from browser_agent.ownership.takeover import give_to_queue
-from browser_agent.ownership.terminal import check_attended
 from browser_agent.processes import own_user
 from browser_agent.script.arguments import parse_arguments
 from browser_agent.script.loading import load_task

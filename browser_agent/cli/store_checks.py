@@ -55,9 +55,9 @@ def check_sqlite(folder: Path) -> Check:
 def check_postgres(address: str) -> Check:
     """Reached, recent enough, keeps what it has committed, and agrees with this machine about the time."""
     try:
-        from browser_agent.store.postgres import examined
+        from browser_agent.store.postgres_inspection import inspect_server
 
-        found = examined(address)
+        found = inspect_server(address)
     except StoreUnusable as unusable:
         return Check("PostgreSQL", str(unusable), "see that it runs and lets you in, or choose another --store")
     facts = f"{found.version} at {shown(address)}, synchronous_commit {found.synchronous_commit}, fsync {found.fsync}"
@@ -71,9 +71,9 @@ def check_postgres(address: str) -> Check:
 
 def check_evidence(address: str, using: Settings) -> Check:
     """Whether other machines can see the pictures of a store that they share."""
-    from browser_agent.store.postgres import pictures_of
+    from browser_agent.store.postgres_inspection import recorded_evidence_address
 
-    said = using.evidence or pictures_of(address)
+    said = using.evidence or recorded_evidence_address(address)
     if (said or "").startswith(BUCKET):
         return check_bucket(using, said)
     alone = "other machines can't see them: set evidence to a folder that all of them share, or to a bucket"

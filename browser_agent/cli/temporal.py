@@ -90,7 +90,7 @@ def worker(
         )
         await door.serve(activities.worker(using.temporal_queue))
 
-    with Watchdog(desk.store, options, desk.screen.tell).going():
+    with Watchdog(desk.store, options, desk.screen.tell).running():
         asyncio.run(serve())
     return Exit.FINISHED
 

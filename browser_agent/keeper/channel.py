@@ -1,7 +1,7 @@
-"""The line between keeper and worker: one socket pair, one JSON object a line, every request answered.
+"""The channel between keeper and worker: a socket pair, one JSON object a line, every question answered.
 
-The worker asks and waits; the keeper answers, and may say one thing by itself: `{"stop": true}`. When the line ends,
-the other side is gone: the worker then stops at once, since it can send nothing any more.
+The worker asks and waits; unasked, the keeper sends only its first message, the work, and `{"stop": true}`. When the
+channel ends, the other process is gone.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import os
 import queue
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from browser_agent.errors import KeeperGone, MachineTrouble
+from browser_agent.errors import KeeperGone, MachineTrouble, Stop
 
 Message = dict[str, Any]
+Responder = Callable[..., Awaitable[Message]]
 KEEPER_GONE_CODE = 70
 
 
@@ -29,7 +30,8 @@ class Channel:
         line: the connected socket.
 
     Attributes:
-        ended: called from the reading thread when the keeper is gone; at first it ends the process at once.
+        ended: called from the reading thread when the keeper is gone; by default it ends the process at once.
+        stop_asked: set when the keeper asks the worker to stop.
     """
 
     def __init__(self, line: socket.socket) -> None:
@@ -42,8 +44,8 @@ class Channel:
         """Ask the keeper and wait for its answer.
 
         Raises:
-            KeeperGone: the line has ended.
-            MachineTrouble: the keeper could not do it; its words.
+            KeeperGone: the channel has ended.
+            MachineTrouble: the keeper could not do it; it says why.
         """
         self._send({"ask": what, **facts})
         reply = self._replies.get()
@@ -54,11 +56,11 @@ class Channel:
         return reply
 
     def tell(self, **facts: Any) -> None:
-        """Say something that needs no answer."""
+        """Report something that needs no answer."""
         self._send({"tell": facts})
 
     def close(self) -> None:
-        """End the line from this side, without ending the process."""
+        """End the channel from this side, without ending the process."""
         self.ended = lambda: None
         self._line.close()
 
@@ -69,7 +71,7 @@ class Channel:
             raise KeeperGone("The keeper is gone; nothing can be sent any more.") from error
 
     def _read(self) -> None:
-        # A keeper that is killed while it has unread words of ours resets the line instead of ending it (measured).
+        # A keeper that is killed before it has read everything resets the connection instead of ending it (measured).
         with suppress(OSError), self._line.makefile("rb") as lines:
             for line in lines:
                 message = json.loads(line)
@@ -81,10 +83,58 @@ class Channel:
         self.ended()
 
 
-async def next_line(reader: asyncio.StreamReader) -> bytes:
-    """The worker's next whole line; empty when its line has ended, or was cut off by its death."""
-    try:
-        line = await reader.readline()
-    except (OSError, ValueError):  # a death with unread answers, or in the middle of ours; a line beyond all measure
-        return b""
-    return line if line.endswith(b"\n") else b""
+class WorkerChannel:
+    """The keeper's end; see `open`.
+
+    Args:
+        reader, writer: the connected socket.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+
+    @classmethod
+    async def open(cls, line: socket.socket) -> WorkerChannel:
+        """On a connected socket."""
+        return cls(*await asyncio.open_connection(sock=line, limit=2**24))
+
+    async def send(self, message: Message) -> None:
+        """Send a message. A dead worker is no error here: `serve` sees its death."""
+        with suppress(OSError):
+            self._writer.write(json.dumps(message).encode() + b"\n")
+            await self._writer.drain()
+
+    async def serve(self, answers: Mapping[str, Responder], told: Callable[[Message], None]) -> None:
+        """Answer the worker until its end of the channel is closed.
+
+        Args:
+            answers: by question; the question's facts are the keyword arguments.
+            told: called with what the worker reports.
+        """
+        while line := await self._next():
+            message = json.loads(line)
+            if "tell" in message:
+                told(message["tell"])
+                continue
+            question = message.pop("ask")
+            try:
+                reply = await answers[question](**message)
+            except (Exception, Stop) as error:  # whatever it is: the worker waits for an answer
+                reply = {"error": f"{type(error).__name__}: {error}"}
+            await self.send(reply)
+
+    def cut(self) -> None:
+        """End what is read, although another process still holds the dead worker's end."""
+        self._reader.feed_eof()
+
+    def close(self) -> None:
+        """Close this end."""
+        self._writer.close()
+
+    async def _next(self) -> bytes:
+        """The worker's next whole line; empty when the channel has ended, or a death cut the line off."""
+        try:
+            line = await self._reader.readline()
+        except (OSError, ValueError):  # a death with unread answers, or within a line; a line of absurd length
+            return b""
+        return line if line.endswith(b"\n") else b""

@@ -1,7 +1,6 @@
-"""Strikes: what ends, or stops, a part of a running attempt on purpose, so that a test sees that its task survives it.
+"""Fault injection: kills or stops a part of a running attempt on purpose, so that a test sees its task survive it.
 
-Called by the keeper at the point that `KillAt` names, and never otherwise. What may never happen: a process is struck
-that is not the one that was named.
+The keeper calls it at the point that `KillAt` names, and never otherwise.
 """
 
 from __future__ import annotations
@@ -16,20 +15,22 @@ import psutil
 
 from browser_agent import processes
 from browser_agent.browser.chromium import Chromium
+from browser_agent.options import KillAt
 from browser_agent.processes import ProcessId
 from browser_agent.states import Victim
 
-GLANCE_SECONDS = 0.01
+POLL_SECONDS = 0.01
+_STOPPED = {Victim.STOPPED_WORKER: ("worker", "stopped"), Victim.STOPPED_KEEPER: ("keeper", "stopped")}
 
 
 def inject(victim: Victim, *, worker: ProcessId | None, driver: ProcessId | None, browser: Chromium | None) -> None:
-    """Strike the victim and see it struck; nothing if there is none at the moment.
+    """Kill or stop the victim, and see that it happened; nothing if there is no such process at the moment.
 
     Args:
-        victim: whom.
+        victim: what is killed or stopped.
         worker: the attempt's worker.
         driver: the worker's Playwright driver.
-        browser: the run's Chromium; only its main process is struck, as the system's memory killer would.
+        browser: the run's Chromium; only its main process is killed, as the system's out-of-memory killer would do.
     """
     match victim:
         case Victim.WORKER:
@@ -52,6 +53,12 @@ def inject(victim: Victim, *, worker: ProcessId | None, driver: ProcessId | None
             assert_never(victim)
 
 
+def announcement(at: KillAt) -> str:
+    """What is about to happen, in words."""
+    name, act = _STOPPED.get(at.victim, (at.victim, "killed"))
+    return f"The {name} is {act} as asked, at {at.point} of gesture {at.gesture}."
+
+
 def _end(process: ProcessId | None) -> None:
     if process is not None:
         _signal(process, signal.SIGKILL)
@@ -62,7 +69,7 @@ def _stop(process: ProcessId | None) -> None:
     """Stop it and see it stopped: the signal takes a moment to reach all of its threads."""
     _signal(process, signal.SIGSTOP)
     while process is not None and processes.alive(process) and not processes.stopped(process):
-        time.sleep(GLANCE_SECONDS)
+        time.sleep(POLL_SECONDS)
 
 
 def _signal(process: ProcessId | None, number: signal.Signals) -> None:
@@ -72,7 +79,7 @@ def _signal(process: ProcessId | None, number: signal.Signals) -> None:
 
 
 def _renderers(browser: Chromium | None) -> list[ProcessId]:
-    """The processes that the pages live in."""
+    """The processes in which the pages live."""
     found = processes.tree(browser.process) if browser is not None else frozenset()
     return [each for each in found if "--type=renderer" in _command(each)]
 

@@ -1,10 +1,11 @@
-"""The nursery: a process that has imported all that a worker needs, and forks a worker in a few milliseconds.
+"""The fork server: a process that has imported all that a worker needs, and forks a worker in a few milliseconds.
 
-Importing costs a worker nearly two seconds of processor time, and after a death the next one should look at once.
-`nursing` is the other side: it starts the nursery, orders workers and hears of their ends.
+Imports cost a worker nearly two seconds, and after a death the next worker should look at once. The one of
+`multiprocessing` was tried and doesn't fit: each worker imports the keeper's main module again and gets the environment
+of the first one, and if the server is killed its living workers are reported dead.
 
-Knows nothing of runs, stores and browsers. What may never happen: the nursery starts a thread or an event loop (a fork
-would copy its locks as they stand); it or another worker holds the end of a worker's line (a death would not be seen).
+The server stays single-threaded, because a fork would copy locks as they stand. No worker keeps a socket of another
+one, because its keeper could then not see that one's death.
 """
 
 from __future__ import annotations
@@ -25,114 +26,114 @@ from dataclasses import dataclass, field
 
 from browser_agent import processes
 
-SIZE = struct.Struct("!I")
-"""Before an order: how long it is. Five descriptors travel with it: line, cord, folder, standard output, error."""
-BIRTH = struct.Struct("!id")
-"""Down the cord at once: pid and start of the worker; pid 0 if it was dead at once."""
-CODE = struct.Struct("!i")
-"""Down the cord at its end: its exit code, or the negative number of the signal."""
+REQUEST_SIZE = struct.Struct("!I")
+"""Precedes a request, in bytes. Five descriptors travel with it: channel, status socket, folder, output and error."""
+STARTED = struct.Struct("!id")
+"""First message on the status socket: the worker's pid and start time (pid 0 if it died before it was identified)."""
+EXIT_CODE = struct.Struct("!i")
+"""Last message on the status socket: the exit code, or the signal's number as a negative one."""
 
 
 @dataclass(frozen=True)
-class _Order:
+class _StartRequest:
     """What a worker is started with."""
 
-    line: int
-    cord: socket.socket
+    channel: int
+    status: socket.socket
     folder: int
-    out: int
-    err: int
+    output: int
+    error: int
     environment: dict[str, str] = field(repr=False)
 
 
-class _ForkServer:
-    """One thread that waits for orders and for deaths."""
+class _Server:
+    """One thread that waits for requests and for deaths."""
 
     def __init__(self, keeper: socket.socket) -> None:
-        self._keeper, self._cords = keeper, dict[int, socket.socket]()
-        self._deaths, self._bell = socket.socketpair()
-        self._bell.setblocking(False)
+        self._keeper, self._statuses = keeper, dict[int, socket.socket]()
+        self._deaths, self._wakeup = socket.socketpair()
+        self._wakeup.setblocking(False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(self._bell.fileno(), warn_on_full_buffer=False)
+        signal.set_wakeup_fd(self._wakeup.fileno(), warn_on_full_buffer=False)
 
     def serve(self) -> int:
-        """Start workers until the keeper is gone. Returns in the workers alone: the descriptor of their line."""
+        """Start workers until the keeper is gone. Returns only in the workers: the descriptor of their channel."""
         while True:
             ready, _, _ = select.select([self._keeper, self._deaths], [], [])
             if self._deaths in ready:
                 self._deaths.recv(4096)
-                self._tell_deaths()
+                self._report_deaths()
             if self._keeper in ready:
-                order = self._order()
-                if order is None:
-                    os._exit(0)  # the workers notice the end of their own lines
+                request = self._request()
+                if request is None:
+                    os._exit(0)  # the workers see their own channels end
                 pid = os.fork()
                 if pid == 0:
-                    self._leave(order)
-                    return order.line
-                self._tell_birth(pid, order)
+                    self._become_worker(request)
+                    return request.channel
+                self._report_start(pid, request)
 
-    def _order(self) -> _Order | None:
-        """The next order; None if the keeper is gone."""
-        size, descriptors, _, _ = socket.recv_fds(self._keeper, SIZE.size, 5)
-        wanted = SIZE.unpack(size)[0] if size else 0
-        text = self._keeper.recv(wanted, socket.MSG_WAITALL)
-        if not wanted or len(text) < wanted:
+    def _request(self) -> _StartRequest | None:
+        """The next request; None if the keeper is gone."""
+        size, descriptors, _, _ = socket.recv_fds(self._keeper, REQUEST_SIZE.size, 5)
+        expected = REQUEST_SIZE.unpack(size)[0] if size else 0
+        text = self._keeper.recv(expected, socket.MSG_WAITALL)
+        if not expected or len(text) < expected:
             return None
-        line, cord, folder, out, err = descriptors
-        return _Order(line, socket.socket(fileno=cord), folder, out, err, json.loads(text))
+        channel, status, folder, output, error = descriptors
+        return _StartRequest(channel, socket.socket(fileno=status), folder, output, error, json.loads(text))
 
-    def _tell_birth(self, pid: int, order: _Order) -> None:
-        for descriptor in (order.line, order.folder, order.out, order.err):
+    def _report_start(self, pid: int, request: _StartRequest) -> None:
+        for descriptor in (request.channel, request.folder, request.output, request.error):
             os.close(descriptor)
-        self._cords[pid] = order.cord
-        found = processes.identify(pid)  # before it is reaped, so that nobody else can have its pid
-        _tell(order.cord, BIRTH.pack(found.pid, found.started) if found else BIRTH.pack(0, 0.0))
+        self._statuses[pid] = request.status
+        found = processes.identify(pid)  # it isn't reaped yet, so its pid can't belong to another process
+        _send(request.status, STARTED.pack(found.pid, found.started) if found else STARTED.pack(0, 0.0))
 
-    def _tell_deaths(self) -> None:
-        while self._cords:
+    def _report_deaths(self) -> None:
+        while self._statuses:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if not pid:
                 return
-            with self._cords.pop(pid) as cord:
-                _tell(cord, CODE.pack(os.waitstatus_to_exitcode(status)))
+            with self._statuses.pop(pid) as listener:
+                _send(listener, EXIT_CODE.pack(os.waitstatus_to_exitcode(status)))
 
-    def _leave(self, order: _Order) -> None:
-        """In the worker: forget the nursery and the other workers, and begin as a new process does."""
+    def _become_worker(self, request: _StartRequest) -> None:
+        """In the fork: let go of the server and the other workers, and set up what a new process has."""
         os.setsid()
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for each in (self._keeper, self._deaths, self._bell, order.cord, *self._cords.values()):
+        for each in (self._keeper, self._deaths, self._wakeup, request.status, *self._statuses.values()):
             each.close()
-        for source, target in ((os.open(os.devnull, os.O_RDONLY), 0), (order.out, 1), (order.err, 2)):
+        for source, target in ((os.open(os.devnull, os.O_RDONLY), 0), (request.output, 1), (request.error, 2)):
             os.dup2(source, target)
             os.close(source)
-        os.set_inheritable(order.line, False)
-        os.fchdir(order.folder)
-        os.close(order.folder)
-        sys.path.insert(0, "")  # as with `python -m`; a task's own folder goes before it
+        os.set_inheritable(request.channel, False)
+        os.fchdir(request.folder)
+        os.close(request.folder)
+        sys.path.insert(0, "")  # as `python -m` does; a task's own folder will precede it
         os.environ.clear()
-        os.environ.update(order.environment)
+        os.environ.update(request.environment)
         time.tzset()
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(line_buffering=os.isatty(1))
 
 
-def _tell(cord: socket.socket, words: bytes) -> None:
-    with suppress(OSError):  # its keeper listens no more
-        cord.sendall(words)
+def _send(listener: socket.socket, message: bytes) -> None:
+    with suppress(OSError):  # its keeper has gone
+        listener.sendall(message)
 
 
 def main(descriptor: int) -> int:
-    """Be the nursery of the process at the other end of that socket, and in each fork of it a worker.
+    """Be the fork server of the process at the other end of that socket, and in each fork a worker.
 
     Returns:
-        The exit code of a worker; the nursery itself never returns.
+        A worker's exit code; the server itself never returns.
 
     Raises:
-        RuntimeError: an import has started a thread, so that a fork would not be safe.
+        RuntimeError: an import has started a thread, so forking would not be safe.
     """
-    import sqlalchemy.dialects.sqlite  # noqa: F401  what a worker would import by and by
+    import sqlalchemy.dialects.sqlite  # noqa: F401  what a worker would import later
     from PIL import Image
 
     from browser_agent.keeper import worker
@@ -140,5 +141,5 @@ def main(descriptor: int) -> int:
     Image.init()
     if threading.active_count() > 1:
         raise RuntimeError(f"an import has started a thread: {threading.enumerate()}")
-    gc.freeze()  # what is there now is shared with the workers, never collected, never copied
-    return worker.main(_ForkServer(socket.socket(fileno=descriptor)).serve())
+    gc.freeze()  # what exists now is shared with the workers: never collected, so never copied
+    return worker.main(_Server(socket.socket(fileno=descriptor)).serve())

@@ -1,4 +1,5 @@
-"""Submits a run: its task, its arguments and the bindings of its sites become one row."""
+"""Submits a run (its task, its arguments and its sites' addresses become one row), and the bodies of `Task.run` and
+`Task.submit`."""
 
 from __future__ import annotations
 
@@ -23,11 +24,11 @@ from observers import Site
 
 @dataclass(frozen=True)
 class ForWorkers:
-    """A run is written down for whichever worker process takes it.
+    """A run is queued, for any queue worker.
 
     Args:
-        not_before: none takes it earlier: a time, or so long from now by the database's clock.
-        attempts: how many attempts in a row may die; as the worker process is set by default.
+        not_before: no worker takes it earlier: a time, or a span from now by the database's clock.
+        attempts: how many attempts in a row may die; None = as the queue worker's options say.
     """
 
     not_before: datetime | timedelta | None = None
@@ -41,20 +42,20 @@ def submit(
     key: str | None = None,
     queue: ForWorkers | None = None,
 ) -> RunRow:
-    """Write a run down, with the addresses and accounts that the task's sites are bound to now.
+    """Store a run, with the addresses and accounts to which the task's sites are bound now.
 
     Args:
-        store: where it is written.
-        task: what is to be run.
+        store: where it is stored.
+        task: its task.
         arguments: its arguments, as texts or values.
-        key: the caller's own name for the work; the run that has it already is handed back.
-        queue: it is for worker processes; None = whoever calls keeps it.
+        key: the caller's own name for the work; a run that has it already is returned.
+        queue: it is for queue workers; None = the caller keeps it.
 
     Raises:
-        WrongArguments: all that do not fit, together.
+        WrongArguments: lists all that don't fit.
         InOtherHands: the key belongs to other work.
-        Misuse: an argument, or the key, holds the value of a secret in the clear.
-        SecretMissing: it is for workers, and they could not have one of its secrets.
+        Misuse: an argument, or the key, contains the value of a secret in the clear.
+        SecretMissing: it is for queue workers, and they could not read one of its secrets.
     """
     secrets: dict[str, str] = {}
     stored = dump_arguments(task, parse_arguments(task, arguments), secrets)
@@ -80,7 +81,7 @@ def submit(
 def queue_task(
     task: Task[..., Any], arguments: Mapping[str, Any], store: Path | str | None, key: str | None, queue: ForWorkers
 ) -> str:
-    """The body of `Task.submit`: write the run down for the queue workers; its id."""
+    """The body of `Task.submit`: store the run for the queue workers, and return its id."""
     with _opened(store, settings_sources.load()) as opened:
         return submit(opened, task, arguments, key, queue).id
 
@@ -105,5 +106,5 @@ def _opened(store: Path | str | None, using: Settings) -> Store:
 
 
 def _bound(site: Site) -> dict[str, Any]:
-    """Where a site is and who we are there, and what its keeper, who never runs task code, must know of it."""
+    """A site's address, our account there, and what the keeper must know about it without running task code."""
     return {"url": site.url, "account": site.account, **({"indexed_db": True} if site.indexed_db else {})}

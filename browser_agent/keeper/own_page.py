@@ -1,16 +1,12 @@
-"""Open runs: gestures on a page that somebody else owns (a test's, an agent's, a notebook's), written down and proven.
+"""Open runs: gestures on a page that somebody else owns (a test, an agent, a notebook), recorded and proven.
 
-`make` is a step whose body is the caller's own code. The guard stands in this process where the browser allows it;
-there is no keeper, and the browser isn't ours to end: so no sender is ever seen dead, and absence never proves. With a
-key the run can be opened again and goes on; without one it can only be explained.
-
-What may never happen: a gesture is made again by itself, since nobody here can prepare the page for it.
+There is no keeper, and the browser isn't ours to end: no sender is ever seen dead, so absence never proves. A gesture
+is never made again by itself, because only the page's owner can prepare the page for it.
 """
 
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -23,8 +19,10 @@ from playwright.sync_api import Browser, Error, Page
 from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.browser.own_page_gate import OwnPageGate
 from browser_agent.browser.task_page import Acting
-from browser_agent.errors import Fact, Misuse, Stop, StoreUnusable, Superseded
+from browser_agent.errors import Fact, Misuse, Stop
+from browser_agent.keeper.run_end import ScriptError
 from browser_agent.options import OPEN_TASK, Event, Options, Tell
+from browser_agent.ownership.held_lease import RenewedLease
 from browser_agent.ownership.takeover import last_attempt, take_over
 from browser_agent.processes import own_user
 from browser_agent.reporting.announcer import Announcer
@@ -43,21 +41,22 @@ T = TypeVar("T")
 SESSION_SECONDS = 3.0
 
 Reach = Callable[[Point, int], None]
-"""Told of each durable point of the run's Nth gesture. At the wire (`AT_THE_WIRE`) it makes no call of
-Playwright, and raises nothing; elsewhere what it raises leaves `make`."""
+"""Called at each durable point of the run's Nth gesture. At the wire (`AT_THE_WIRE`) it must not call Playwright or
+raise anything; elsewhere, what it raises leaves `make`."""
 
 AT_THE_WIRE = frozenset({Point.PAUSED, Point.RELEASED, Point.ANSWERED})
 
 
 def _go_on(_: Point, __: int) -> None:
-    """Nothing is struck in somebody else's process."""
+    """No fault is injected into somebody else's process."""
 
 
 class OpenAttempt(Attempt):
     """An attempt on a page that somebody else owns.
 
     Args:
-        store, lease, sites, options: see `Attempt`.
+        store, sites, options: see `Attempt`.
+        held: the lease, which is renewed while the run is open.
         page: the page.
         tell: called with each event.
         reach: see `Reach`.
@@ -65,10 +64,10 @@ class OpenAttempt(Attempt):
 
     may_end = False
 
-    def __init__(  # noqa: PLR0917  # all are what an attempt is made of
+    def __init__(  # noqa: PLR0917  # an attempt needs all of them
         self,
         store: Store,
-        lease: Lease,
+        held: RenewedLease,
         page: Page,
         browser: Browser,
         sites: Mapping[str, Site],
@@ -76,11 +75,13 @@ class OpenAttempt(Attempt):
         tell: Tell,
         reach: Reach = _go_on,
     ) -> None:
-        super().__init__(store, lease, sites, replace(options, keep_looking_seconds=0.0, pause_before_gesture=False))
-        self._tell = tell
-        self._page_acting = self._acting = Acting(browser, page, store.artifacts.keep, self.veil)
+        super().__init__(
+            store, held.lease, sites, replace(options, keep_looking_seconds=0.0, pause_before_gesture=False)
+        )
+        self._held, self._tell = held, tell
+        self._page_acting = self._acting = Acting(browser, page, store.artifacts.save, self.veil)
         self.acting.fresh, self.acting.look_seconds = options.appearance.context_options, options.look_seconds
-        self._told, self._number = reach, 0
+        self._reach, self._number = reach, 0
         self._guard = OwnPageGate(page, self._release, lambda point, gesture: reach(point, self._number))
         self._session: dict[str, Any] = {}
 
@@ -92,18 +93,18 @@ class OpenAttempt(Attempt):
         return self.acting.page
 
     def session(self) -> dict[str, Any]:
-        """The cookies of now; a page that hangs gives out no storage, so that is what it was before the gesture."""
+        """The current cookies; the storage is of before the gesture, because a page that hangs doesn't hand it out."""
         with suppress(Error, DeadlinePassed):
             cookies = within(SESSION_SECONDS, self.acting.context.cookies)
             self._session = {**self._session, "cookies": [dict(cookie) for cookie in cookies]}
         return self._session
 
     def checkpoint(self, of: str | None) -> None:
-        """Nothing is kept: somebody else's page is not ours to give back."""
+        """Store nothing: only its owner can restore the page."""
 
     @property
     def senders_seen(self) -> bool:
-        """Nobody here ends the processes of a browser that is somebody else's."""
+        """Never: a browser that is somebody else's isn't ended here."""
         return False
 
     def browser_lives(self) -> bool:
@@ -131,22 +132,23 @@ class OpenAttempt(Attempt):
         self._tell(self.store.database.scrubber.facts(Event(kind, words, self.lease.run, self.lease.attempt, details)))
 
     def pause(self, words: str) -> None:
-        """Nobody asked for it: the page's owner has ways of his own to stop before a line of his code."""
+        """Don't pause: the page's owner can stop before any line of the calling code."""
 
     @property
     def stop_asked(self) -> bool:
         return False
 
     def reach(self, point: Point, number: int) -> None:
-        self._number = number  # what comes to the wire from now on is of this gesture
-        self._told(point, number)
+        self._number = number  # what reaches the wire from now on belongs to this gesture
+        self._reach(point, number)
 
     def close(self) -> None:
-        """Leave the page as it was found."""
+        """Leave the page as it was."""
         with suppress(Error):  # the page may be gone
             self._guard.close()
 
     def _release(self, gesture: str, method: str, address: str) -> None:
+        self._held.check()
         self.store.journal.release(self.lease, gesture, method, address)
 
 
@@ -158,29 +160,29 @@ class OpenRun(Run):
         self._site = site
 
     def make(self, gesture: Gesture[T], *, key: str | None = None) -> T:
-        """Make a gesture on the page as it stands; or hand back what an earlier go at this run has proven for it.
+        """Make a gesture on the page as it is now; or return what an earlier attempt at this run has proven for it.
 
         Args:
             gesture: what to make, with its proof.
-            key: the gesture's own name, where two of one intent are meant as two.
+            key: the gesture's own name, if two gestures with one intent are meant as two.
 
         Returns:
             What was proven.
 
         Raises:
             Refused, Rejected, NotHappened: facts; nothing is made again by itself.
-            OutcomeUnknown: a question waits for a person; with the run's key it can be opened again afterwards.
-            Stop: the run is at its end; every later call raises the same.
+            OutcomeUnknown: a question waits for a person; the run can be opened again afterwards, with its key.
+            Stop: the run has stopped; every later call raises the same.
         """
         return self.step(_call(gesture, self._site), key=key)
 
     def cut(self) -> None:
-        """From now on nothing of this go can be written, as if its process had died here: what a test does to it."""
+        """Let nothing more of this attempt be stored, as if its process had died here. For tests."""
         self._attempt.store.database.shut()
 
 
 @contextmanager
-def open_run(  # each is optional and has its own name
+def open_run(
     page: Page,
     *,
     site: Site | None = None,
@@ -198,12 +200,13 @@ def open_run(  # each is optional and has its own name
         page: the page of a browser that was launched or connected to with Playwright's sync interface.
         site: the site that gestures change.
         sites: further sites that observers look at.
-        store: where the run is written; the folder's or the user's own store by default.
-        key: your own name for the work, such as "order-17": the run that has it goes on where it stood.
+        store: where the run is stored; the folder's or the user's own store by default.
+        key: your own name for the work, such as "order-17". A run that has it already is resumed; without a key a run
+            can be explained, but not resumed.
         tell: called with each event, in words for a person.
-        options: see `Options`; as the settings of the folder and the environment say by default.
-        addresses: where sites really are, by name, if they are reached through a proxy that is another one in each go:
-            what makes the same key the same work.
+        options: see `Options`; by default, as the settings of the folder and the environment say.
+        addresses: the real addresses of sites, by name, if they are reached through a proxy whose address changes: the
+            same key then still means the same work.
         reach: see `Reach`; for tests.
 
     Raises:
@@ -222,12 +225,12 @@ def open_run(  # each is optional and has its own name
         row = opened.leases.submit(
             task_file=OPEN_TASK, task_name=OPEN_TASK, arguments="{}", sites=frozen, key=key, by=own_user()
         )
-        lease = take_over(opened, row.id, last_attempt(opened, row.id))
+        held = RenewedLease(opened, take_over(opened, row.id, last_attempt(opened, row.id)))
         announcer = Announcer(opened, row.id, kept, tell)
-        attempt = OpenAttempt(opened, lease, page, browser, known, kept, announcer.announce, reach)
+        attempt = OpenAttempt(opened, held, page, browser, known, kept, announcer.announce, reach)
         run = OpenRun(attempt, site)
         try:
-            with announcer, _beating(opened, lease), _ended(opened, lease, run):
+            with announcer, held.renewed_by_thread(), _ended(opened, held.lease, run):
                 run.recover()
                 yield run
                 run.end()
@@ -249,54 +252,31 @@ def _browser_of(page: Page) -> Browser:
 
 @contextmanager
 def _ended(store: Store, lease: Lease, run: OpenRun) -> Iterator[None]:
-    """Write down how the run stands when its code is left, in whatever way."""
+    """Store how the run stands when its code is left, in whatever way."""
     try:
         yield
     except BaseException as error:
-        if store.database.is_shut:  # it was cut: a process that has died writes nothing of its end
+        if store.database.is_shut:  # it was cut: a process that has died stores nothing
             raise
         stop = run.stop or (error if isinstance(error, Stop) else None)
         if stop is None:
             run.reopen(error)
         state = RunState.RAISED if stop is None else state_after(stop)
         said = str(error) if isinstance(error, Fact | Stop | Misuse) else (str(error).splitlines() or [""])[0]
-        _rest(store, lease, state, f"{type(error).__name__}: {said}")
+        _end(store, lease, state, str(ScriptError(type(error).__name__, said)))
         raise
     if store.database.is_shut:
         return
-    if run.stop is not None:  # the code has swallowed it
-        _rest(store, lease, state_after(run.stop), str(run.stop))
+    if run.stop is not None:  # the code caught it
+        _end(store, lease, state_after(run.stop), str(run.stop))
         raise run.stop
-    _rest(store, lease, RunState.FINISHED, "its code came to its end")
+    _end(store, lease, RunState.FINISHED, "its code came to its end")
 
 
-def _rest(store: Store, lease: Lease, state: RunState | None, words: str) -> None:
+def _end(store: Store, lease: Lease, state: RunState | None, words: str) -> None:
     if state is not None:
         store.leases.end(lease, state, ended_by=words)
     store.leases.end_attempt(lease, words)
-
-
-@contextmanager
-def _beating(store: Store, lease: Lease) -> Iterator[None]:
-    """Renew the lease from a thread of its own: page calls belong to the caller's."""
-    over = threading.Event()
-
-    def beat() -> None:
-        while not over.wait(store.times.beat):
-            try:
-                store.leases.beat(lease)
-            except StoreUnusable:
-                continue  # the lease runs on; without a beat in time nothing more is made
-            except Superseded:
-                return  # the next fence says so, where it can be raised
-
-    thread = threading.Thread(target=beat, name="browser-agent lease", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def _frozen(sites: Mapping[str, Site], addresses: Mapping[str, str]) -> str:
@@ -305,7 +285,7 @@ def _frozen(sites: Mapping[str, Site], addresses: Mapping[str, str]) -> str:
 
 
 def _call(gesture: Gesture[T], site: Site | None) -> StepCall[T]:
-    """The gesture as a step call: its body hands it out, once, since nobody can prepare the page for another."""
+    """The gesture as a call of a step that makes it once: nothing here could prepare the page for another one."""
 
     def make(page: Page, words: str) -> Any:
         return gesture

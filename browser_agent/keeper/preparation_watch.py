@@ -1,7 +1,7 @@
-"""The keeper's eye on a step that is being prepared: a write that no gesture makes marks the step at once.
+"""Watches a step that is being prepared, and marks it as soon as its page writes something that no gesture makes.
 
-The worker notices such writes too, but tells of them when the step's body is over; one that hangs in it, or dies, never
-does. What may never happen: a step that has written is prepared once more by itself because its worker could not tell.
+The worker notices such writes too, but reports them only after the step's body: one that hangs in it, or dies, never
+does, and the step would then be prepared again.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from observers.evidence import plain_address
 
 
 class PreparationWatch:
-    """Notices the writes of the one step that is being prepared.
+    """Watches one step at a time.
 
     Args:
-        store: where the step is written.
-        lease: the right of the present attempt.
-        say: tells the person who watches, by kind and words.
+        store: where the step is stored.
+        lease: the lease of the current attempt.
+        notify: shows an event, by kind and words, to the person who watches.
     """
 
-    def __init__(self, store: Store, lease: Callable[[], Lease], say: Callable[[str, str], None]) -> None:
-        self._store, self._lease, self._say = store, lease, say
+    def __init__(self, store: Store, lease: Callable[[], Lease], notify: Callable[[str, str], None]) -> None:
+        self._store, self._lease, self._notify = store, lease, notify
         self._step, self._harmless = "", tuple[str, ...]()
         self._marking: set[asyncio.Task[None]] = set()
 
     def begin(self, step: str, harmless: Sequence[str]) -> None:
-        """From now on that step is being prepared; none: empty. It outlasts its worker, whose page goes on.
+        """Watch that step from now on. A worker's death doesn't end the watch, because its page works on.
 
         Args:
-            step: the step's id.
+            step: the step's id; "" = watch none.
             harmless: patterns of the writes that may be repeated.
         """
         self._step, self._harmless = step, tuple(harmless)
 
     def saw(self, request: Request) -> None:
-        """A request of the page that acts, or of another one beside it."""
+        """Check a request of the task's page, or of another one in its browser."""
         write = f"{request.method} {plain_address(request.url)}"
         if not self._step or request.method in SAFE_METHODS or is_among(write, self._harmless):
             return
@@ -52,7 +52,7 @@ class PreparationWatch:
     async def _mark(self, step: str, write: str) -> None:
         try:
             await asyncio.to_thread(self._store.journal.mark_step, self._lease(), step, write)
-        except Superseded:  # whoever has the run now keeps the browser, or has ended it
+        except Superseded:  # the keeper that has the run now uses this browser, or has ended it
             return
         except StoreUnusable as unusable:
-            self._say("store", str(unusable))
+            self._notify("store", str(unusable))

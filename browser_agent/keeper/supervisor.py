@@ -1,8 +1,6 @@
-"""A keeper's eye on its worker: dead though something else holds its line, stopped, too long at one step, too large, or
-waiting for a browser that is dead.
+"""Supervises a worker: ends it if it is stopped, too long at one step, too large, or waits for a dead browser.
 
-Ends only the worker and the browser that it was given. What may never happen: the worker's death is told before what
-it has said last was read.
+It also sees the worker's death where another process still holds the worker's end of the channel.
 """
 
 from __future__ import annotations
@@ -14,107 +12,117 @@ from dataclasses import dataclass, field
 
 from browser_agent import processes
 from browser_agent.browser.chromium import Chromium
+from browser_agent.keeper.run_end import LateStep
 from browser_agent.processes import ProcessId
 
-WATCH_SECONDS = 0.5
+CHECK_SECONDS = 0.5
 STOPPED_SECONDS = 5.0
-"""How long a worker may be stopped (SIGSTOP) before it is ended and followed by another."""
+"""How long a worker may be stopped (SIGSTOP) before it is ended and the next one starts."""
 LOST_SECONDS = 60.0
-"""How long a browser may be dead, and not by our hand, before the worker is ended: mostly Playwright tells it at once,
-but a call was seen to wait for ever (measured)."""
-WEIGH_SECONDS = 2.0
-"""How often its memory is looked at, where that is limited."""
+"""How long a browser may be dead, without the keeper's doing, before its worker is ended. Mostly Playwright reports it
+at once, but one call was seen to wait for ever (measured)."""
+MEMORY_CHECK_SECONDS = 2.0
 
 
 @dataclass
 class Supervisor:
-    """Oversees one worker.
+    """Supervises one worker.
 
     Args:
         worker: the worker.
-        browser: the browser that is held for it at the moment.
-        say: tells the person who watches.
-        lost: whether that browser has died without having been ended.
-        lost_seconds: how long it may be so.
+        browser: returns the browser that it uses at the moment.
+        notify: shows an event, by kind and words, to the person who watches.
         memory_mb: how much both may use together; None = any.
         step_seconds: how long it may be at a step; None = for ever.
+        lost: whether that browser has died without having been ended.
+        lost_seconds: see `LOST_SECONDS`.
 
     Attributes:
-        because: why it was ended here, in words without a value; empty if it wasn't.
-        late: the same with the step as it was called, where it was ended since that took too long; else empty.
+        because: why the worker was ended, without a value of the task; "" if it wasn't, or was only stopped.
+        late: the step for which it was ended, if that took too long.
     """
 
     worker: ProcessId
     browser: Callable[[], Chromium | None]
-    say: Callable[[str, str], None]
+    notify: Callable[[str, str], None]
     memory_mb: float | None = None
     step_seconds: float | None = None
     lost: Callable[[], bool] = lambda: False
     lost_seconds: float = LOST_SECONDS
     because: str = field(default="", init=False)
-    late: str = field(default="", init=False)
-    _at: tuple[str, float] = field(default=("", 0.0), init=False)
-    _seen_late: tuple[str, float] | None = field(default=None, init=False)
+    late: LateStep | None = field(default=None, init=False)
+    _step: tuple[str, str, float] = field(default=("", "", 0.0), init=False)  # name, call, when its time begins
+    _late_once: tuple[str, str, float] | None = field(default=None, init=False)
     _stopped_since: float | None = field(default=None, init=False)
     _lost_since: float | None = field(default=None, init=False)
-    _weighed: float = field(default=0.0, init=False)
+    _measured: float = field(default=0.0, init=False)
 
-    def at(self, step: str, seconds: float) -> None:
-        """The worker says at which step it is (none: empty), and what will take so long without being the step's."""
-        self._at = (step, time.monotonic() + seconds)
+    def at_step(self, name: str, call: str, seconds: float) -> None:
+        """Record the worker's current step.
 
-    async def oversee(self, reader: asyncio.StreamReader) -> None:
-        """Go on until the worker is dead; then end its line, and with it what waits for its words."""
+        Args:
+            name: the step; "" = none.
+            call: the step with its arguments.
+            seconds: added to its time limit: waiting that isn't the step's own.
+        """
+        self._step = (name, call, time.monotonic() + seconds)
+
+    async def supervise(self, died: Callable[[], None]) -> None:
+        """Check the worker until it is dead.
+
+        Args:
+            died: called when it is dead, and what it had reported could be read.
+        """
         while True:
-            await asyncio.sleep(WATCH_SECONDS)
+            await asyncio.sleep(CHECK_SECONDS)
             if not processes.alive(self.worker):
-                await asyncio.sleep(WATCH_SECONDS)  # what it said last is read first; then this is over by itself
-                reader.feed_eof()
+                await asyncio.sleep(CHECK_SECONDS)  # mostly its channel ends meanwhile, which ends this task
+                died()
                 return
-            await self._see_stopped()
-            await self._see_late()
-            await self._see_lost()
-            await self._weigh()
+            await self._check_stopped()
+            await self._check_step()
+            await self._check_browser()
+            await self._check_memory()
 
-    async def _see_stopped(self) -> None:
+    async def _check_stopped(self) -> None:
         now = time.monotonic()
         self._stopped_since = (self._stopped_since or now) if processes.stopped(self.worker) else None
         if self._stopped_since is not None and now - self._stopped_since > STOPPED_SECONDS:
-            self.say("worker_stopped", "The worker is stopped and does not go on; it is ended.")
+            self.notify("worker_stopped", "The worker is stopped (SIGSTOP) and nothing resumes it; it is ended.")
             await asyncio.to_thread(processes.end, [self.worker])
 
-    async def _see_late(self) -> None:
-        """It is late if it still is a glance later: what it has said meanwhile may wait to be read."""
-        step, since = self._at
-        if self.step_seconds is None or not step or time.monotonic() - since <= self.step_seconds:
+    async def _check_step(self) -> None:
+        """It is late if it still is at the next check: a report that it goes on may wait to be read."""
+        name, call, since = self._step
+        if self.step_seconds is None or not name or time.monotonic() - since <= self.step_seconds:
             return
-        if self._seen_late != self._at:
-            self._seen_late = self._at
+        if self._late_once != self._step:
+            self._late_once = self._step
             return
-        took = f"took longer than {self.step_seconds:g} s"
-        self.late, self.because = f"the step {step} {took}", f"the step {step.partition('(')[0]} {took}"
-        self.say("step_too_long", f"The worker is ended: {self.late}.")
+        self.late = LateStep(name, call, self.step_seconds)
+        self.because = str(self.late)
+        self.notify("step_too_long", f"The worker is ended: {self.late.in_full}.")
         await asyncio.to_thread(processes.end, [self.worker])
 
-    async def _see_lost(self) -> None:
+    async def _check_browser(self) -> None:
         now = time.monotonic()
         self._lost_since = (self._lost_since or now) if self.lost() else None
         if self._lost_since is not None and now - self._lost_since > self.lost_seconds:
             self.because = "its browser was dead, and it did not notice"
-            self.say("worker_waits", f"The worker is ended: {self.because}.")
+            self.notify("worker_waits", f"The worker is ended: {self.because}.")
             await asyncio.to_thread(processes.end, [self.worker])
 
-    async def _weigh(self) -> None:
-        if self.memory_mb is None or time.monotonic() - self._weighed < WEIGH_SECONDS:
+    async def _check_memory(self) -> None:
+        if self.memory_mb is None or time.monotonic() - self._measured < MEMORY_CHECK_SECONDS:
             return
         browser = self.browser()
         roots = [self.worker, *([browser.process] if browser is not None else [])]
         found = await asyncio.to_thread(processes.memory_mb, roots)
-        self._weighed = time.monotonic()
+        self._measured = time.monotonic()
         if found <= self.memory_mb:
             return
         self.because = f"with its browser it used {found:.0f} MB, above the limit of {self.memory_mb:.0f} MB"
-        self.say("worker_too_large", f"The worker is ended: {self.because}.")
+        self.notify("worker_too_large", f"The worker is ended: {self.because}.")
         if browser is not None:
             await asyncio.to_thread(browser.end)
         await asyncio.to_thread(processes.end, [self.worker])

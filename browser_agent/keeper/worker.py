@@ -1,15 +1,13 @@
 """The worker: a child process that runs one attempt of a run. It can click; it cannot send.
 
-Begins by looking at what earlier attempts left open, then replays the task from its top. Writes down how the run
-stands when the task returns, raises or stops; if it dies before that, the keeper sees its death. Forked from the
-nursery with the number of a socket; never started by a person.
+It settles what earlier attempts left in doubt, replays the task from its top, and stores how the run stands when the
+task returns, raises or stops. If it dies before that, its keeper sees the death.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import sys
 import traceback
@@ -18,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from playwright.sync_api import Error, sync_playwright
+from playwright.sync_api import sync_playwright
 from pydantic import TypeAdapter
 
 from browser_agent import processes
@@ -31,6 +29,8 @@ from browser_agent.errors import (
     Superseded,
 )
 from browser_agent.keeper.channel import Channel, Message
+from browser_agent.keeper.run_end import ScriptError
+from browser_agent.keeper.stop_request import ignore_interrupts
 from browser_agent.keeper.worker_attempt import WorkerAttempt
 from browser_agent.options import KillAt, Options
 from browser_agent.processes import ProcessId
@@ -45,26 +45,26 @@ from browser_agent.store import Lease, Store, Times
 from browser_agent.store.records import RunRow
 
 TROUBLE_CODE = 71
-"""The worker's exit code when its browser, its driver or its machine has given up; not the task's doing."""
+"""The worker's exit code when browser, driver or machine gave way, which isn't the task's doing."""
 
 
 class _Died(Exception):
-    """Ends the attempt as a death does: the run stays as it is, and another worker looks first."""
+    """Ends the attempt as a death does: the run stays as it is, and the next worker looks first."""
 
 
 def main(descriptor: int) -> int:
-    """Run one attempt; the order comes through the socket `descriptor`. Returns the exit code."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the keeper's; it asks us to stop
+    """Run one attempt, given by the first message on the socket `descriptor`. Returns the exit code."""
+    ignore_interrupts()
     line = socket.socket(fileno=descriptor)
-    order = _order(line)
-    lease = Lease(**order["lease"])
+    work = _first_message(line)
+    lease = Lease(**work["lease"])
     channel = Channel(line)
-    with Store(order["store"], times=Times(**order["times"]), host=order["host"]) as store:
+    with Store(work["store"], times=Times(**work["times"]), host=work["host"]) as store:
         sys.excepthook = lambda kind, error, trace: print(store.database.scrubber.trace(error), file=sys.stderr, end="")
         try:
-            _attempt(store, lease, channel, _options(order["options"]), order["secrets"])
+            _attempt(store, lease, channel, _options(work["options"]), work["secrets"])
         except Superseded:
-            return 0  # another attempt owns the run; there is nothing that this one may write
+            return 0  # another attempt owns the run: this one may store nothing
         channel.close()
     return 0
 
@@ -78,8 +78,8 @@ def _attempt(store: Store, lease: Lease, channel: Channel, options: Options, sec
     except Misuse as misuse:
         store.leases.end(lease, RunState.RAISED, ended_by=str(misuse))
         return
-    store.leases.note(lease, source=source_hash(task), packages=json.dumps(package_versions()))
-    children = set(_children())  # of the task's import
+    store.leases.record(lease, source=source_hash(task), packages=json.dumps(package_versions()))
+    children = set(_children())  # started by the task's import
     with sync_playwright() as playwright:
         driver = next((child for child in _children() if child not in children), ProcessId(0, 0.0))
         channel.ask("hello", driver=driver.pid)
@@ -92,11 +92,11 @@ def _attempt(store: Store, lease: Lease, channel: Channel, options: Options, sec
             attempt.keeper_gone()
         except _Died as died:
             attempt.emit("trouble", str(died))
-            os._exit(TROUBLE_CODE)  # nothing more can be done from here; the keeper sees it and the next one looks
+            os._exit(TROUBLE_CODE)  # the keeper sees it, and starts a worker that looks
 
 
 def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, Any]) -> None:
-    """Run the task and write down where the run stands."""
+    """Run the task and store how the run stands then."""
     store, lease = attempt.store, attempt.lease
     try:
         run.recover()
@@ -111,26 +111,18 @@ def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, 
     except BaseException as error:
         if run.stop is not None:
             _stopped(attempt, run.stop)
-        elif not isinstance(error, Fact | Misuse) and _is_broken(attempt, error):
-            raise _Died(f"The browser or its driver has died: {_told(error, task)}") from error
+        elif not isinstance(error, Fact | Misuse) and (broken := attempt.what_broke(error)):
+            raise _Died(f"While the task ran, {broken}.") from error
         else:
             run.reopen(error)
-            store.leases.end(lease, RunState.RAISED, ended_by=_told(error, task))
-            attempt.emit("raised", _told(error, task))
+            raised = str(_script_error(error, task))
+            store.leases.end(lease, RunState.RAISED, ended_by=raised)
+            attempt.emit("raised", raised)
     else:
         if run.stop is not None:
             _stopped(attempt, run.stop)
         else:
             store.leases.end(lease, RunState.FINISHED, ended_by="its task came to its end", result=result)
-
-
-def _is_broken(attempt: Attempt, error: BaseException) -> bool:
-    """Whether the machine gave way, not the task. A killed process is seen dead a moment after its lines close."""
-    for _ in range(20 if isinstance(error, Error) else 1):
-        if attempt.broken():
-            return True
-        attempt.sleep(0.05)
-    return False
 
 
 def _stopped(attempt: Attempt, stop: Stop) -> None:
@@ -140,19 +132,19 @@ def _stopped(attempt: Attempt, stop: Stop) -> None:
     if state is None:
         raise stop
     said = str(stop)
-    if state is RunState.STOPPED and attempt.options.queued:  # its keeper was asked to, not the run
+    if state is RunState.STOPPED and attempt.options.queued:  # its queue worker was asked to stop, not the run
         state, said = RunState.READY, f"given back to the queue by its worker process: {said}"
     if attempt.store.leases.run(attempt.lease.run).state is RunState.RUNNING:
         attempt.store.leases.end(attempt.lease, state, ended_by=said)
     attempt.emit("stopped", str(stop))
 
 
-def _told(error: BaseException, task: Task[..., Any]) -> str:
-    """An error of the script in a line or two; of a Playwright error only the first, since the rest quotes values."""
+def _script_error(error: BaseException, task: Task[..., Any]) -> ScriptError:
+    """The error with the task's line; only its first line if it isn't ours, since the rest may quote values."""
     said = str(error) if isinstance(error, Fact | Misuse) else (str(error).splitlines() or [""])[0]
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == task.file]
-    place = f" ({task.file.name}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {said}{place}"
+    position = f" ({task.file.name}:{frames[-1].lineno})" if frames else ""
+    return ScriptError(type(error).__name__, f"{said}{position}")
 
 
 def _bind(task: Task[..., Any], row: RunRow) -> None:
@@ -173,10 +165,10 @@ def _options(stored: dict[str, Any]) -> Options:
     return replace(options, kill_at=KillAt.parse(kill_at) if kill_at else None)
 
 
-def _order(line: socket.socket) -> Message:
-    """The first line, read byte by byte, so that nothing of the next one is taken."""
+def _first_message(line: socket.socket) -> Message:
+    """The work that the keeper sends, read byte by byte so that nothing of the next message is taken."""
     text = bytearray()
     while not text.endswith(b"\n"):
         text += line.recv(1) or b"\n"
-    order: Message = json.loads(text.decode())["work"]
-    return order
+    work: Message = json.loads(text.decode())["work"]
+    return work

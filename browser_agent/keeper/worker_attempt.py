@@ -1,4 +1,4 @@
-"""An attempt in a worker: it acts in its keeper's Chromium, and asks the keeper for all that is not its own to do."""
+"""An attempt in a worker process: it acts in its keeper's Chromium, and asks the keeper for everything else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, NoReturn
 
-from playwright.sync_api import Page, Playwright, TimeoutError
+from playwright.sync_api import Error, Page, Playwright, TimeoutError
 
 from browser_agent import processes
 from browser_agent.browser.chromium import Chromium
@@ -29,21 +29,22 @@ from browser_agent.wire import WireReport
 from observers import Site
 
 BROWSER_SECONDS = 60.0
-"""A browser may take so long to start and to be attached to, and that is no step's time."""
+"""How long a browser may take to start and to be attached to; that doesn't count as a step's time."""
+_NO_STEP = ("", "")
 
 
 class WorkerAttempt(Attempt):
-    """One worker's go at a run.
+    """One worker's attempt at a run.
 
     Args:
         store, lease, sites, options: see `Attempt`.
-        channel: the line to the keeper.
+        channel: the channel to the keeper.
         playwright: the worker's Playwright.
     """
 
     may_end = True
 
-    def __init__(  # noqa: PLR0917  # all six are what an attempt is made of
+    def __init__(  # noqa: PLR0917  # an attempt needs all six
         self,
         store: Store,
         lease: Lease,
@@ -61,7 +62,7 @@ class WorkerAttempt(Attempt):
         self._downloads: Downloads | None = None
         self._senders_seen = False
         self._browsers = 0
-        self._step = ""  # whose time limit is counted
+        self._step = _NO_STEP  # whose time limit is counted: its name, and its call in words
 
     @property
     def acting(self) -> Acting:
@@ -69,19 +70,19 @@ class WorkerAttempt(Attempt):
             self._acting = None
         if self._acting is None:
             self.restart_step_limit(BROWSER_SECONDS)
-            self._acting = self._attached() or self._attached_anew()
-            self._furnish(self._acting)
+            self._acting = self._attached() or self._attached_to_new()
+            self._prepare(self._acting)
             self._acting.give_session_storage(self.session)
-            self.store.leases.note(self.lease, page=self._acting.target)
+            self.store.leases.record(self.lease, page=self._acting.target)
             self.restart_step_limit()
         return self._acting
 
     def _attached(self) -> Acting | None:
-        """Attach to the browser; None if nothing can: a page that waits for an answer lets nobody in (measured)."""
+        """Attach to the browser; None if that fails: a page that waits for an answer blocks every client (measured)."""
         held = self.channel.ask("browser")
         self._chromium = Chromium.found(held["stored"])
         seconds = ATTACH_NEW_SECONDS if held["new"] else ATTACH_SECONDS
-        keep, slow_mo = self.store.artifacts.keep, self.options.slow_mo_ms
+        keep, slow_mo = self.store.artifacts.save, self.options.slow_mo_ms
         try:
             return Acting.attached(
                 self._playwright, self._chromium.endpoint, self._old_target(), keep, slow_mo, seconds, self.veil
@@ -93,20 +94,20 @@ class WorkerAttempt(Attempt):
         if self._downloads is not None:
             self._downloads.wait()
 
-    def _furnish(self, acting: Acting) -> None:
+    def _prepare(self, acting: Acting) -> None:
         if self.options.downloads is not None:
             run, number, folder = self.lease.run, self.lease.attempt, self.options.downloads
             if self._downloads is None:
                 sweep(folder, run)
             else:
-                self._downloads.wait(0.0)  # what was under way in the last browser is lost, and said to be
+                self._downloads.wait(0.0)  # what the last browser was downloading is lost, and reported
             self._browsers += 1
             self._downloads = Downloads(acting.context, folder, f"{run}-{number}-{self._browsers}", self.emit)
         acting.fresh, acting.look_seconds = self.options.appearance.context_options, self.options.look_seconds
         if self.options.page_seconds is not None:
             acting.context.set_default_timeout(self.options.page_seconds * 1000)
 
-    def _attached_anew(self) -> Acting:
+    def _attached_to_new(self) -> Acting:
         self.channel.ask("end_browser")
         acting = self._attached()
         if acting is None:
@@ -118,7 +119,7 @@ class WorkerAttempt(Attempt):
         if acting.lost:
             acting.renew()
             acting.give_session_storage(self.session)
-            self.store.leases.note(self.lease, page=acting.target)
+            self.store.leases.record(self.lease, page=acting.target)
         return acting.page
 
     def session(self) -> dict[str, Any]:
@@ -130,12 +131,12 @@ class WorkerAttempt(Attempt):
             return
         found = self._acting.state()
         page = {"state": found.model_dump(mode="json"), "shown": found.shown, "of": of} if found is not None else None
-        with suppress(MachineTrouble):  # what the keeper couldn't do is no trouble of the run
+        with suppress(MachineTrouble):  # a run that can't be checkpointed can still be finished
             self.channel.ask("checkpoint", page=page)
 
     @property
     def senders_seen(self) -> bool:
-        if not self._senders_seen:  # a death may be attested while we look; it is never taken back
+        if not self._senders_seen:  # a death may be attested meanwhile, and an attestation is never withdrawn
             rows = self.store.leases.attempts(self.lease.run)
             self._senders_seen = all(row.attested is not None or near(self.store, row.host, row.keeper) for row in rows)
         return self._senders_seen
@@ -145,12 +146,29 @@ class WorkerAttempt(Attempt):
         return bool(self.channel.ask("browser_lives")["alive"])
 
     def broken(self) -> bool:
-        driver_died = self.driver is not None and not processes.alive(self.driver)
-        acting_died = self._acting is not None and (self._acting.crashed or not self._acting.browser.is_connected())
-        return driver_died or acting_died or not self.browser_lives()
+        return bool(self._broken_part())
+
+    def what_broke(self, error: BaseException) -> str:
+        looks = 20 if isinstance(error, Error | RuntimeError) else 1  # a death is seen a moment after it raised these
+        for _ in range(looks):
+            if broken := self._broken_part():
+                return broken
+            self.sleep(0.05)
+        return ""
+
+    def _broken_part(self) -> str:
+        if self.driver is not None and not processes.alive(self.driver):
+            return "the worker's Playwright driver died"
+        if not self.browser_lives():
+            return "the browser died"
+        if self._acting is not None and self._acting.crashed:
+            return "the page crashed"
+        if self._acting is not None and not self._acting.browser.is_connected():
+            return "the connection to the browser was lost"
+        return ""
 
     def end_browser(self) -> datetime:
-        """Have the keeper end the browser; returns when all of it was seen dead. The next use opens a new one."""
+        """Have the keeper end the browser; returns when all of it was seen dead. The next use starts a new one."""
         reply = self.channel.ask("end_browser")
         self._acting = None
         return datetime.fromisoformat(reply["dead_at"])
@@ -159,7 +177,7 @@ class WorkerAttempt(Attempt):
         return bool(self.channel.ask("arm", gesture=gesture, sends=sends)["guarded"])
 
     def disarm(self) -> None:
-        """Have the keeper open the gate again; a page that hangs is lost with its browser."""
+        """Have the keeper open the gate; a page that hangs is lost with its browser."""
         if self.channel.ask("disarm")["ended"]:
             self._acting = None
 
@@ -170,35 +188,35 @@ class WorkerAttempt(Attempt):
         self.channel.tell(kind=kind, words=words, details=details)
 
     @contextmanager
-    def timed_step(self, words: str) -> Iterator[None]:
-        self._count(words)
+    def timed_step(self, name: str, words: str) -> Iterator[None]:
+        self._report_step((name, words))
         try:
             yield
         finally:
-            self._count("")
+            self._report_step(_NO_STEP)
 
     @contextmanager
     def watch_preparation(self, step: str, harmless: Sequence[str]) -> Iterator[None]:
-        self.channel.ask("notice", step=step, harmless=list(harmless))  # it is heard before anything is written
+        self.channel.ask("watch_step", step=step, harmless=list(harmless))  # answered before the page can write
         try:
             yield
         finally:
-            self.channel.ask("notice", step="", harmless=[])
+            self.channel.ask("watch_step", step="", harmless=[])
 
     def restart_step_limit(self, seconds: float = 0.0) -> None:
-        if self._step:
-            self._count(self._step, seconds)
+        if self._step != _NO_STEP:
+            self._report_step(self._step, seconds)
 
-    def _count(self, step: str, seconds: float = 0.0) -> None:
+    def _report_step(self, step: tuple[str, str], seconds: float = 0.0) -> None:
         self._step = step
         if self.options.step_seconds is not None:
-            self.channel.ask("at", step=step, seconds=seconds)
+            self.channel.ask("at_step", name=step[0], call=step[1], seconds=seconds)
 
     def pause(self, words: str) -> None:
         step = self._step
-        self._count("")  # the time that a person takes is no step's
+        self._report_step(_NO_STEP)  # the time that a person takes isn't the step's
         go = self.channel.ask("pause", words=words)["go"]
-        self._count(step)
+        self._report_step(step)
         if not go:
             raise Stopped("Stopped by a person before the next gesture, which was NOT made. Nothing is in doubt.")
 
@@ -209,10 +227,10 @@ class WorkerAttempt(Attempt):
     def reach(self, point: Point, number: int) -> None:
         if self._kill_at is not None and (self._kill_at.point, self._kill_at.gesture) == (point, number):
             self._kill_at = None
-            self.channel.ask("strike")
+            self.channel.ask("inject")
 
     def keeper_gone(self) -> NoReturn:
-        """The keeper has died. End the browser first: it lets a held request go by itself (measured); then leave."""
+        """The keeper has died. End the browser before leaving: it would let a held request go by itself (measured)."""
         if self._chromium is not None:
             self._chromium.end()
         os._exit(KEEPER_GONE_CODE)

@@ -1,1 +1,1 @@
-"""Who owns a run: taken over, kept by heartbeats, lost; and what a dead owner left is ended."""
+"""Who owns a run: taking it over, renewing or losing its lease, ending what a dead owner left. Makes no gesture."""

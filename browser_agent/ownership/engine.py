@@ -1,7 +1,6 @@
-"""An engine above the keeper: it says who may go on with a run, and the keeper heeds it besides the store.
+"""An external engine (such as Temporal) that may assign runs. The keeper obeys it in addition to the store's lease.
 
-A keeper that nobody stands above heeds `NoEngine`. Knows nothing of any particular engine, of browsers or stores. What
-may never happen: a gesture is let go although its engine has given the run to another, or could not be asked.
+A keeper without one has `NoEngine`.
 """
 
 from __future__ import annotations
@@ -11,48 +10,48 @@ from typing import Protocol
 
 
 class EngineOrder(StrEnum):
-    """What an engine last said."""
+    """What an engine can order."""
 
-    GO_ON = "go_on"
-    STOP = "stop"  # finish the gesture in hand, and let go of the run
-    OVER = "over"  # the run is another's, or nobody's: nothing more may leave
+    CONTINUE = "continue"
+    STOP = "stop"  # finish the gesture in hand, then release the run
+    REVOKED = "revoked"  # the run belongs to another keeper, or to none: nothing more may be sent
 
 
 class Engine(Protocol):
-    """Who stands above a keeper.
+    """The engine that a keeper obeys.
 
     Attributes:
-        name: of the engine and of the work that it gives; empty = nobody stands above. It never wants two keepers at
-            work on the same name, so that a later one of the same name may take over at once.
-        order: later work of that name has a higher number.
+        name: names the engine and the piece of work that it assigned; "" = there is no engine. An engine never wants
+            two keepers to work under one name, so the later one may take over at once.
+        sequence: tells later assignments of that name from earlier ones: it only grows.
     """
 
     @property
     def name(self) -> str: ...
 
     @property
-    def order(self) -> float: ...
+    def sequence(self) -> float: ...
 
-    def word(self) -> EngineOrder:
-        """What it last said. Waits for nothing."""
+    def latest_order(self) -> EngineOrder:
+        """The last order that arrived. Doesn't wait."""
 
     async def fence(self) -> None:
-        """Ask it, and wait for its answer.
+        """Ask the engine whether the run is still ours, and wait for its answer.
 
         Raises:
-            Superseded: the run is another's, or nobody's; or no answer came in time.
+            Superseded: it isn't, or no answer came in time.
         """
 
 
 class NoEngine:
-    """No engine stands above."""
+    """Stands for no engine: the store's lease alone decides."""
 
     name = ""
-    order = 0.0
+    sequence = 0.0
 
-    def word(self) -> EngineOrder:
-        """Always: go on."""
-        return EngineOrder.GO_ON
+    def latest_order(self) -> EngineOrder:
+        """Always: continue."""
+        return EngineOrder.CONTINUE
 
     async def fence(self) -> None:
         """Let everything pass."""

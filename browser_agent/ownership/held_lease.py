@@ -1,15 +1,16 @@
-"""A keeper's hold on its run: taken over, renewed by beats, checked before anything leaves, lost, attested at its end.
+"""A lease held by this process: claimed, renewed by heartbeats, checked before anything is sent, ended with an
+attestation.
 
-Two may take it away: the store (another attempt) and the engine above, if there is one. What may never happen: a gate
-is passed on a lease that was not renewed in time, by a clock that nobody can set; a lost run is renewed.
+Two clocks limit it: the database's, which other hosts see, and this process's monotonic one, which nobody can set.
 """
 
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,137 +18,189 @@ from typing import Any
 from browser_agent.errors import InOtherHands, MachineTrouble, StoreUnusable, Superseded
 from browser_agent.options import Options
 from browser_agent.ownership.engine import Engine, EngineOrder
-from browser_agent.ownership.leftovers import earlier, unblock
+from browser_agent.ownership.leftovers import earlier_attempts, unblock_store
 from browser_agent.ownership.takeover import last_attempt, own_process, take_over
 from browser_agent.reporting import log
 from browser_agent.store import Lease, Store
 from browser_agent.store.records import AttemptRow
 
-HEED_SECONDS = 0.5
+ENGINE_POLL_SECONDS = 0.5
+
+
+class RenewedLease:
+    """A lease that this process renews.
+
+    Args:
+        store: where the run is stored.
+        lease: the lease, claimed just now.
+
+    Attributes:
+        lease: the lease of the current attempt.
+        lost: another attempt owns the run; it is never renewed again.
+    """
+
+    def __init__(self, store: Store, lease: Lease) -> None:
+        self._store, self.lease = store, lease
+        self.lost = False
+        self._renewed = time.monotonic()
+
+    def renew(self, progress: str | None = None) -> None:
+        """Send one heartbeat.
+
+        Args:
+            progress: how far the run has come, in words; None leaves what was stored before.
+
+        Raises:
+            StoreUnusable: the store can't be written; the lease runs on, and `check` soon refuses.
+            Superseded: another attempt owns the run.
+        """
+        now = time.monotonic()  # taken first: the lease can't end earlier than this tells
+        try:
+            self._store.leases.beat(self.lease, progress)
+        except Superseded:
+            self.lost = True
+            raise
+        self._renewed = now
+
+    def check(self) -> None:
+        """Raise `MachineTrouble` if too little of the lease is left to send anything."""
+        if time.monotonic() - self._renewed > self._store.times.lease - self._store.times.release:
+            raise MachineTrouble("the lease was not renewed in time")
+
+    @contextmanager
+    def renewed_by_thread(self) -> Iterator[None]:
+        """Renew it from a thread until the block is left, for a process whose own threads belong to somebody else."""
+        over = threading.Event()
+
+        def beat() -> None:
+            while not over.wait(self._store.times.beat):
+                try:
+                    self.renew()
+                except StoreUnusable:
+                    continue
+                except Superseded:
+                    return  # the next fence raises it, where it can be handled
+
+        thread = threading.Thread(target=beat, name="browser-agent lease", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
 
 
 @dataclass(frozen=True)
-class Duties:
-    """What the keeper does when its hold changes.
+class LeaseEvents:
+    """What a keeper does while it holds a lease.
 
     Args:
-        mark: how far the run has come, in words: it goes along with each beat.
-        let_go: the run is another's; nothing more may leave.
-        stop: finish the gesture in hand, and let go of the run; said again and again.
-        say: tells the person who watches, by kind and words.
+        progress: how far the run has come, in words; sent with each heartbeat.
+        lost: called when the run belongs to another attempt: nothing more may be sent. May be called again.
+        stop: finish the gesture in hand, then release the run. May be called again.
+        notify: shows an event, by kind and words, to the person who watches.
     """
 
-    mark: Callable[[], str]
-    let_go: Callable[[], Awaitable[None]]
+    progress: Callable[[], str]
+    lost: Callable[[], Awaitable[None]]
     stop: Callable[[], None]
-    say: Callable[[str, str], None]
+    notify: Callable[[str, str], None]
 
 
-class HeldLease:
-    """See the module.
+class HeldLease(RenewedLease):
+    """A keeper's lease on its run, across the attempts that follow one another. See the module.
 
     Args:
-        store: where the run is written.
+        store: where the run is stored.
         run: its id.
         options: how it is kept.
-        engine: who stands above the keeper.
-
-    Attributes:
-        lease: the right of the present attempt.
-        lost: the run is another's.
+        engine: the engine that the keeper obeys.
     """
 
     def __init__(self, store: Store, run: str, options: Options, engine: Engine) -> None:
-        self._store, self._run, self._options, self._engine = store, run, options, engine
-        self.lease = Lease(run, 0, "")
-        self.lost = False
-        self._beaten = 0.0  # when the lease was last renewed
-        self._leasing = asyncio.Lock()
+        super().__init__(store, Lease(run, 0, ""))
+        self._run, self._options, self._engine = run, options, engine
+        self._changing = asyncio.Lock()  # the lease is being renewed, or followed by the next attempt's
 
-    async def take(self, after: int | None) -> AttemptRow | None:
-        """Take the run over, only after that attempt if one is named; the attempt before this one.
+    async def claim(self, after: int | None) -> AttemptRow | None:
+        """Take the run over, and return the attempt before this one.
+
+        Args:
+            after: take it only if that attempt is still the last; None = whichever is.
 
         Raises:
             InOtherHands, NotAllowed, Superseded: see `take_over`.
             StillAlive: a stopped process holds the store, and can't be ended.
         """
-        if ended := await asyncio.to_thread(unblock, self._store):
-            log.LOGGER.warning(ended)
+        if unblocked := await asyncio.to_thread(unblock_store, self._store):
+            log.LOGGER.warning(unblocked)
         previous = await asyncio.to_thread(last_attempt, self._store, self._run)
         if after is not None and (previous.number if previous else 0) != after:
             raise InOtherHands(f"Run {self._run} was taken over meanwhile. Nothing was done.")
-        self._beaten = time.monotonic()
+        self._renewed = time.monotonic()
         how = {"of_queue": self._options.queued, "only_look": self._options.only_look}
         take = partial(take_over, self._store, self._run, previous, engine=self._engine, **how)
         self.lease = await asyncio.to_thread(take)
         return previous
 
-    async def follow(self) -> None:
+    async def claim_next(self) -> None:
         """Begin the next attempt, after the death of a worker."""
         claim = partial(self._store.leases.claim, only_look=self._options.only_look)
-        async with self._leasing:  # no beat of the old lease may be under way
-            after, self._beaten = self.lease.attempt, time.monotonic()
+        async with self._changing:  # no heartbeat of the old lease may be under way
+            after, self._renewed = self.lease.attempt, time.monotonic()
             own = own_process(self._engine)
             self.lease = await asyncio.to_thread(claim, self._run, keeper=own, keeper_dead=True, after=after)
 
     @asynccontextmanager
-    async def held(self, duties: Duties) -> AsyncIterator[None]:
-        """Beat and heed until the block is left."""
-        going = [asyncio.create_task(self._beat(duties)), asyncio.create_task(self._heed(duties))]
+    async def renewed(self, events: LeaseEvents) -> AsyncIterator[None]:
+        """Send heartbeats and obey the engine until the block is left."""
+        tasks = [asyncio.create_task(self._beat(events)), asyncio.create_task(self._obey(events))]
         try:
             yield
         finally:
-            for each in going:
-                each.cancel()
+            for task in tasks:
+                task.cancel()
 
     async def fence(self) -> None:
-        """Ask the engine whether the run is still ours. Raises `Superseded`."""
+        """Ask the engine whether the run is still ours. Raises `Superseded` if it isn't."""
         try:
             await self._engine.fence()
         except Superseded:
             self.lost = True
             raise
 
-    def check(self) -> None:
-        """Raise `MachineTrouble` if too little of the lease is left for anything to be let go."""
-        if time.monotonic() - self._beaten > self._store.times.lease - self._store.times.release:
-            raise MachineTrouble("the lease was not renewed in time")
-
-    async def note(self, **facts: Any) -> None:
-        """Write facts into the present attempt's row."""
-        await asyncio.to_thread(self._store.leases.note, self.lease, **facts)
+    async def record(self, **facts: Any) -> None:
+        """Store facts in the current attempt's row."""
+        await asyncio.to_thread(self._store.leases.record, self.lease, **facts)
 
     async def end_attempt(self, how: str, lease: Lease | None = None) -> None:
-        """Write down how an attempt ended: the present one, unless another is named."""
+        """Store how an attempt ended: the current one, unless another is given."""
         await asyncio.to_thread(self._store.leases.end_attempt, lease or self.lease, how)
 
     async def attest(self) -> None:
-        """At its end all that it and earlier keepers here have started was seen dead: other hosts may rely on it."""
-        numbers = [*(row.number for row in earlier(self._store, self.lease)), self.lease.attempt]
+        """Attest, for other hosts, that all that this keeper and earlier ones here had started was seen dead."""
+        numbers = [*(row.number for row in earlier_attempts(self._store, self.lease)), self.lease.attempt]
         await asyncio.to_thread(self._store.deaths.attest, self._run, numbers, own_process())
 
-    async def _beat(self, duties: Duties) -> None:
+    async def _beat(self, events: LeaseEvents) -> None:
         while True:
             await asyncio.sleep(self._store.times.beat)
             try:
-                async with self._leasing:
-                    now = time.monotonic()
-                    await asyncio.to_thread(self._store.leases.beat, self.lease, duties.mark())
-                    self._beaten = now
-            except StoreUnusable as unusable:  # the lease runs on; without a beat in time nothing more is made
-                duties.say("store", str(unusable))
+                async with self._changing:
+                    await asyncio.to_thread(self.renew, events.progress())
+            except StoreUnusable as unusable:
+                events.notify("store", str(unusable))
             except Superseded:
-                self.lost = True
-                await duties.let_go()
+                await events.lost()
                 return
 
-    async def _heed(self, duties: Duties) -> None:
-        """Do what the engine says, when it says it."""
+    async def _obey(self, events: LeaseEvents) -> None:
+        """Carry out the engine's orders when they arrive."""
         while True:
-            await asyncio.sleep(HEED_SECONDS)
-            word = self._engine.word()
-            if self.lost or word is EngineOrder.OVER:
+            await asyncio.sleep(ENGINE_POLL_SECONDS)
+            order = self._engine.latest_order()
+            if self.lost or order is EngineOrder.REVOKED:
                 self.lost = True
-                await duties.let_go()  # again, if another worker was being started meanwhile
-            elif word is EngineOrder.STOP:
-                duties.stop()
+                await events.lost()  # again: another worker may have been starting meanwhile
+            elif order is EngineOrder.STOP:
+                events.stop()

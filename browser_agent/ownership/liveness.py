@@ -1,8 +1,6 @@
-"""Whether a worker process is up to its work: it lives, is stopped, is silent, is dead or has ended.
+"""Whether a queue worker is able to work: it lives, is stopped, is silent, is dead or has ended.
 
-Of a process in sight (see `claiming`) its own state is told, of any other only its beats. Changes nothing, and takes
-no run from anybody. What may never happen: a process that does nothing is called living; one that can't be seen is
-called dead before its beats have told so.
+A process that can be judged here (see `takeover.near`) is judged by its own state, any other by its heartbeats alone.
 """
 
 from __future__ import annotations
@@ -18,21 +16,21 @@ from browser_agent.store import Store, Work
 from browser_agent.store.records import AttemptRow, KeeperRow
 
 BEATS_MISSED = 3
-"""After so many beats that were not heard, a run's keeper is called silent; its lease is longer than that."""
+"""After so many missed heartbeats a run's keeper counts as silent; its lease is longer than that."""
 
 
 class Liveness(StrEnum):
-    """How it is with a process, as far as that can be told here."""
+    """The state of a process, as far as it can be told here."""
 
     LIVES = "lives"
     STOPPED = "stopped"  # SIGSTOP, a debugger
-    SILENT = "silent"  # no beat for longer than a lease lasts
+    SILENT = "silent"  # no heartbeat for longer than a lease lasts
     DEAD = "dead"
     ENDED = "ended"  # it has said so
 
 
 def liveness(store: Store, keeper: KeeperRow, now: datetime) -> Liveness:
-    """How it is with a worker process now, by the database's clock."""
+    """The state of a queue worker at that moment of the database's clock."""
     if keeper.ended is not None:
         return Liveness.ENDED
     if near(store, keeper.host, keeper.process):
@@ -44,26 +42,26 @@ def liveness(store: Store, keeper: KeeperRow, now: datetime) -> Liveness:
 
 
 def worker_lives(store: Store) -> bool:
-    """Whether any worker process of this store is up to its work."""
+    """Whether any queue worker of this store is able to work."""
     now, found = store.keepers.recent()
     return any(liveness(store, each.row, now) is Liveness.LIVES for each in found)
 
 
 def age(moment: datetime | None, now: datetime) -> float:
-    """How many seconds ago that was; none if it never was."""
+    """How many seconds ago that was; 0 if never."""
     return (now - moment).total_seconds() if moment is not None else 0.0
 
 
 @dataclass(frozen=True)
-class Held:
-    """A run for workers that a stopped or silent process holds, so that nobody works on it.
+class IdleHold:
+    """A queued run that a stopped or silent process holds, so that nobody works on it.
 
     Attributes:
         run: its id.
         pid: the process.
-        host: where that is.
-        stopped: it is seen stopped.
-        silent: seconds since its last beat.
+        host: the process's host.
+        stopped: it is seen to be stopped (SIGSTOP).
+        silent: seconds since its last heartbeat.
         left: seconds until others may take the run.
     """
 
@@ -80,19 +78,18 @@ class Held:
         return f"{self.run} is held by process {self.pid} on {self.host}, {how}; its lease {ends}"
 
 
-def held_idly(store: Store) -> list[Held]:
-    """The runs for workers that are held by a process which does nothing, oldest first."""
+def held_idly(store: Store) -> list[IdleHold]:
+    """The queued runs that are held by a process which does nothing, oldest first."""
     now, _ = store.keepers.recent()
     lasts = (offer.last for offer in store.queue.offers() if offer.work is Work.INTERRUPTED)
     found = (_held(store, last, now) for last in lasts if last is not None and last.ended is None)
     return [each for each in found if each is not None]
 
 
-def _held(store: Store, attempt: AttemptRow, now: datetime) -> Held | None:
-    in_sight = near(store, attempt.host, attempt.keeper)
-    stopped = in_sight and processes.stopped(stored_as(attempt.keeper))
+def _held(store: Store, attempt: AttemptRow, now: datetime) -> IdleHold | None:
+    stopped = near(store, attempt.host, attempt.keeper) and processes.stopped(stored_as(attempt.keeper))
     silent = age(attempt.beaten, now)
     if not stopped and silent < BEATS_MISSED * store.times.beat:
         return None
     pid, left = json.loads(attempt.keeper)["pid"], store.leases.lease_left(attempt.run_id)
-    return Held(attempt.run_id, pid, attempt.host, stopped, silent, left)
+    return IdleHold(attempt.run_id, pid, attempt.host, stopped, silent, left)

@@ -1,9 +1,8 @@
-"""Taking a run over: who keeps it, whether its last keeper is dead, and the lease that follows.
+"""Takes a run over: whether its last keeper is gone, and the lease that follows.
 
-A keeper on this host is judged by its process (pid and start time); one on another host, or in a container of its own
-that has this host's name, only by its lease. Where an engine stands above both keepers, its word is enough: it wants
-one of them only. That the run is claimed says nothing of whether the old keeper's worker and browser are dead; that is
-seen to afterwards, on their own host.
+A keeper on this host is judged by its process (pid and start time); one on another host, or in another container that
+has this host's name, only by its lease. If one engine assigned the run to both keepers, its later assignment is enough.
+A claim says nothing about the old keeper's worker and browser: they are ended afterwards, on their own host.
 """
 
 from __future__ import annotations
@@ -32,16 +31,16 @@ def last_attempt(store: Store, run: str) -> AttemptRow | None:
 
 
 def near(store: Store, host: str, process: str) -> bool:
-    """Whether a stored process can be judged here: it is of this host, and in sight."""
+    """Whether it can be told here if a stored process lives: it is on this host, in a pid namespace seen from here."""
     return host == store.host and processes.in_sight(stored_as(process))
 
 
 def is_over(store: Store, attempt: AttemptRow) -> bool:
-    """Whether the attempt's keeper keeps it no more: it has said so, or is seen dead on this host."""
+    """Whether the attempt's keeper has let go of it: it said so, or is seen dead on this host."""
     return attempt.ended is not None or (near(store, attempt.host, attempt.keeper) and not lives(attempt.keeper))
 
 
-def take_over(  # who takes it, and what for
+def take_over(
     store: Store,
     run: str,
     previous: AttemptRow | None,
@@ -53,25 +52,25 @@ def take_over(  # who takes it, and what for
     """Claim the run for this process, after the attempt that was seen last.
 
     Args:
-        store: where the run is written.
+        store: where the run is stored.
         run: its id.
         previous: the attempt that was seen last.
-        engine: who stands above this process.
-        of_queue: a worker process takes it: only if the queue holds it for one now.
-        only_look: for a look at its open question.
+        engine: the engine that this process obeys.
+        of_queue: a queue worker takes it: only if the queue offers it now.
+        only_look: for one look at its open question.
 
     Raises:
-        Superseded: the engine has given later work on it to another.
+        Superseded: the engine has assigned the run to a later keeper.
         InOtherHands: a living keeper has it.
         NotAllowed: it has ended for good.
     """
-    over = previous is not None and (is_over(store, previous) or _given_on(previous, engine))
+    over = previous is not None and (is_over(store, previous) or _reassigned(previous, engine))
     judged = previous is not None and near(store, previous.host, previous.keeper)
     if previous is not None and judged and not over and store.leases.lease_left(run) > 0:
         pid = json.loads(previous.keeper)["pid"]
         raise InOtherHands(
             f"Run {run} is kept by process {pid}: wait for it, or end that process (Ctrl-C there, or: kill {pid}) and "
-            f"then: browser-agent resume {run}. Nothing was done."
+            f"then run: browser-agent resume {run}. Nothing was done."
         )
     return store.leases.claim(
         run,
@@ -81,25 +80,25 @@ def take_over(  # who takes it, and what for
         present=None if of_queue else watcher(),
         of_queue=of_queue,
         only_look=only_look,
-        anew=not of_queue and not engine.name,  # a person goes on with it
+        reset_deaths=not of_queue and not engine.name,  # a person resumes it
     )
 
 
 def give_to_queue(store: Store, run: str, by: str) -> None:
-    """Give a run that nobody has in hand to the queue, with its budget anew; what it left stands as it is.
+    """Give a run that no keeper holds to the queue, with its full budget again.
 
     Raises:
         InOtherHands: a living keeper has it.
         NotAllowed: it has ended for good.
     """
     lease = take_over(store, run, last_attempt(store, run))
-    store.leases.give_back(lease, f"given to the queue by {by}")
+    store.leases.requeue(lease, f"given to the queue by {by}")
     store.leases.end_attempt(lease, "it only gave the run to the queue")
     store.deaths.attest(run, [lease.attempt], own_process())
 
 
 def keeper_lives(store: Store, run: RunRow) -> bool | None:
-    """Whether the keeper of a running run lives; None if the run has none, or it can't be judged here."""
+    """Whether the keeper of a running run lives; None if it has none, or that can't be told here."""
     if run.state is not RunState.RUNNING:
         return None
     last = last_attempt(store, run.id)
@@ -108,43 +107,43 @@ def keeper_lives(store: Store, run: RunRow) -> bool | None:
     return last.ended is None and lives(last.keeper)
 
 
-def _given_on(previous: AttemptRow, engine: Engine) -> bool:
-    """Whether the engine of the last attempt is ours, and has given the run on since then."""
+def _reassigned(previous: AttemptRow, engine: Engine) -> bool:
+    """Whether our engine had assigned the last attempt too, and has assigned the run anew since."""
     stored = json.loads(previous.keeper)
     if not engine.name or stored.get("engine") != engine.name:
         return False
-    if stored["order"] >= engine.order:
+    if stored["order"] >= engine.sequence:
         raise Superseded(previous.run_id, previous.number, previous.number)
     return True
 
 
 def under_engine(stored: str) -> bool:
-    """Whether an engine stood above the keeper that was stored: it says who goes on, and when a person is asked."""
+    """Whether the stored keeper obeys an engine, which then decides who resumes the run and when a person is asked."""
     return "engine" in json.loads(stored)
 
 
 def own_process(engine: Engine = NO_ENGINE) -> str:
-    """This process as a keeper is stored, with the engine that stands above it."""
+    """This process in the stored form of a keeper, with the engine that it obeys."""
     own: dict[str, Any] = _PROCESS.dump_python(processes.own_id())
-    return json.dumps(own | ({"engine": engine.name, "order": engine.order} if engine.name else {}))
+    return json.dumps(own | ({"engine": engine.name, "order": engine.sequence} if engine.name else {}))
 
 
 def stored_process(process: ProcessId) -> str:
-    """A process, as it is stored."""
+    """The stored form of a process."""
     return _PROCESS.dump_json(process).decode()
 
 
 def stored_as(stored: str) -> ProcessId:
-    """The process that was stored."""
+    """The process of a stored form."""
     return _PROCESS.validate_json(stored)
 
 
 def lives(stored: str | None) -> bool:
-    """Whether the process that was stored lives on this host. Raises `OutOfSight` where that can't be told."""
+    """Whether a stored process lives on this host. Raises `OutOfSight` if that can't be told here."""
     return stored is not None and processes.alive(stored_as(stored))
 
 
 def end_process(stored: str | None) -> None:
-    """End the process that was stored, if it lives, and see it dead."""
+    """End a stored process if it lives, and see it dead."""
     if stored is not None and lives(stored):
         processes.end([stored_as(stored)])

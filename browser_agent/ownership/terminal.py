@@ -1,7 +1,6 @@
-"""A person who attends a run at this machine: a screen to watch the browser on, a terminal to let each gesture through.
+"""The person at this machine: whether there is a display and a terminal, and what is answered at the terminal.
 
-Knows nothing of runs, workers or stores. What may never happen: a key pressed before the question counts as a yes; an
-Enter after the run was asked to stop lets a gesture through; a wait for the terminal keeps the keeper from its work.
+A keeper's loop never blocks on the terminal: `said_go` waits for it beside the request to stop.
 """
 
 from __future__ import annotations
@@ -9,55 +8,38 @@ from __future__ import annotations
 import asyncio
 import os
 import select
-import signal
 import sys
 import termios
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
-from browser_agent.errors import Misuse
-from browser_agent.options import Options
 from browser_agent.processes import own_user
 
 
-def check_attended(options: Options) -> None:
-    """Look whether a person can attend the run as the options want it, before anything starts.
-
-    Raises:
-        Misuse: a browser window is wanted and there is no display, or a pause is and there is no terminal.
-    """
-    if options.headed and not has_display():
-        raise Misuse(
-            "There is no display to show the browser on (DISPLAY and WAYLAND_DISPLAY are not set): leave --headed out, "
-            "or start it under xvfb-run. Nothing was started."
-        )
-    if options.pause_before_gesture and not _at_a_terminal():
-        raise Misuse(
-            "--pause-before-gesture needs a terminal to answer at, and standard input is none. Nothing was started."
-        )
-
-
 def watcher() -> str | None:
-    """Who watches what this process does: its account, if it has a terminal. None = nobody: it runs unattended."""
-    return own_user() if _at_a_terminal() else None
+    """The account of the person who watches this process at a terminal; None if it runs unattended."""
+    return own_user() if at_a_terminal() else None
 
 
 def has_display() -> bool:
-    """Whether a browser's window could be shown here."""
-    return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or _wayland())
+    """Whether a browser window can be shown here."""
+    return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def at_a_terminal() -> bool:
+    """Whether standard input is a terminal."""
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 async def said_go(ask: Callable[[], None], stopping: asyncio.Event) -> bool:
-    """Ask, and wait for Enter at the terminal.
+    """Put a question and wait for Enter at the terminal.
 
     Args:
-        ask: puts the question. What was typed before it is no answer; what is typed at once after it is one.
-        stopping: set when the run is asked to stop; that wins, whatever is typed.
+        ask: puts the question. Keys pressed before it are discarded, so that they can't answer it.
+        stopping: set when the run is asked to stop, which wins over any key.
 
     Returns:
-        True for Enter; False if the run was asked to stop, or the terminal has ended (Ctrl-D).
+        True for Enter; False if the run was asked to stop, or the terminal was closed (Ctrl-D).
     """
     loop, terminal = asyncio.get_running_loop(), sys.stdin.fileno()
     typed: asyncio.Future[bytes] = loop.create_future()
@@ -79,50 +61,11 @@ async def said_go(ask: Callable[[], None], stopping: asyncio.Event) -> bool:
     return not stopping.is_set() and typed.done() and typed.result() != b""
 
 
-class interrupts:
-    """SIGINT and SIGTERM call back in the loop instead of ending it; only possible in the main thread."""
-
-    def __init__(self, asked: Callable[[], None]) -> None:
-        self._asked = asked
-
-    def __enter__(self) -> None:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                asyncio.get_running_loop().add_signal_handler(number, self._asked)
-
-    def __exit__(self, *_: object) -> None:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                asyncio.get_running_loop().remove_signal_handler(number)
-
-
-class StopAsked:
-    """Asks a keeper in whatever thread to stop: once = after the gesture in hand, twice = at once. For any thread."""
-
-    def __init__(self) -> None:
-        self._lock, self._times = threading.Lock(), 0
-        self._call: Callable[[], object] | None = None
-
-    def ask(self) -> None:
-        """Ask, or ask again."""
-        with self._lock:
-            self._times += 1
-            if self._call is not None:
-                self._call()
-
-    @contextmanager
-    def heard_by(self, asked: Callable[[], None]) -> Iterator[None]:
-        """Have each asking call back in the running loop, also those that came before."""
-        loop = asyncio.get_running_loop()
-        with self._lock:
-            self._call = lambda: loop.call_soon_threadsafe(asked)
-            for _ in range(self._times):
-                self._call()
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._call = None
+def enter_pressed() -> bool:
+    """Whether Enter was pressed at the terminal since the last call. Doesn't wait."""
+    if not at_a_terminal() or not select.select([sys.stdin], [], [], 0)[0]:
+        return False
+    return _line(sys.stdin.fileno()) != b""
 
 
 def _line(terminal: int) -> bytes:
@@ -131,18 +74,3 @@ def _line(terminal: int) -> bytes:
         return os.read(terminal, 4096)
     except OSError:
         return b""
-
-
-def _wayland() -> str:
-    return os.environ.get("WAYLAND_DISPLAY", "")
-
-
-def enter_pressed() -> bool:
-    """Whether Enter was pressed at the terminal since this was asked last. Waits for nothing."""
-    if not _at_a_terminal() or not select.select([sys.stdin], [], [], 0)[0]:
-        return False
-    return _line(sys.stdin.fileno()) != b""
-
-
-def _at_a_terminal() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty()

@@ -75,12 +75,12 @@ class Announcer:
         """Notify of a question, unless that was done before; returns what went wrong, in one line."""
         try:
             row = self._store.inbox.question(question)
-            if self._store.inbox.was_told(row):
+            if self._store.inbox.was_notified(row):
                 return None
             more = f"--store {shlex.quote(str(self._store.where))}"
             run = self._store.leases.run(row.run_id)
             notify.send(self._target, notify.payload(row, run, more))
-            self._store.inbox.note_told(question)
+            self._store.inbox.record_notified(question)
         except (notify.NotSent, Misuse) as error:
             return f"Nobody was notified of question {question}: {error}."
         return None

@@ -14,7 +14,7 @@ from typing import Any
 
 from browser_agent.secrets.secret import SECRET_TAG
 from browser_agent.states import Answer, GestureState, QuestionKind
-from browser_agent.store.inbox import ALLOWED
+from browser_agent.store.answers import ALLOWED
 from browser_agent.store.records import AttemptRow, CheckpointRow, GestureRow, ObservationRow, QuestionRow
 
 _G = GestureState

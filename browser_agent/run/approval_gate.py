@@ -17,7 +17,7 @@ from browser_agent.run.attempt import Attempt
 from browser_agent.script.canonical_json import canonical, digest
 from browser_agent.script.steps import StepCall
 from browser_agent.states import QuestionKind, QuestionState
-from browser_agent.store import Asked
+from browser_agent.store import NewQuestion
 from browser_agent.store.records import ApprovalRow, GestureRow, QuestionRow, StepRow
 
 T = TypeVar("T")
@@ -81,7 +81,7 @@ class ApprovalGate:
     ) -> None:
         seconds = valid.total_seconds() if valid is not None else self._attempt.options.approval_seconds
         self._attempt.ask(
-            Asked(
+            NewQuestion(
                 kind=QuestionKind.APPROVAL,
                 words=words,
                 reasons=tuple(call["words"] for call in listed),

@@ -22,10 +22,10 @@ from browser_agent.options import Options
 from browser_agent.reporting.words import last_confirmed
 from browser_agent.script.gestures import Gesture
 from browser_agent.states import Point, QuestionKind
-from browser_agent.store import Asked, Lease, Store
+from browser_agent.store import Lease, NewQuestion, Store
 from browser_agent.store.records import QuestionRow
 from browser_agent.wire import WireReport
-from observers import NOT_BEGUN, Recorded, Recording, Site
+from observers import NOT_BEGUN, Recording, RecordingKind, Site
 
 
 class Attempt(ABC):
@@ -82,12 +82,12 @@ class Attempt(ABC):
 
     def recorder_for(self, gesture: str, made: Gesture[Any]) -> Recorder:
         """A recorder of what the gesture's proof needs."""
-        kinds = frozenset[Recording]().union(*(observer.records for observer in made.proof))
+        kinds = frozenset[RecordingKind]().union(*(observer.records for observer in made.proof))
         page, acting = made.target.page, self.acting
         self.recorder = Recorder(gesture, page, kinds, made.sends, self.clock.now, acting.shoot)
         return self.recorder
 
-    def recorded(self, gesture: str | None) -> Recorded | None:
+    def recorded(self, gesture: str | None) -> Recording | None:
         """What was recorded of a gesture: empty before it is made (None), nothing once its worker has died."""
         if gesture is None:
             return NOT_BEGUN
@@ -108,6 +108,10 @@ class Attempt(ABC):
     @abstractmethod
     def broken(self) -> bool:
         """Whether the driver, the browser or the acting page has died, so that an error isn't the task's own."""
+
+    def what_broke(self, error: BaseException) -> str:  # an attempt may need it to know how long to look
+        """What has died so that this was raised, in words; "" if nothing has."""
+        return "the page was lost" if self.broken() else ""
 
     @abstractmethod
     def end_browser(self) -> datetime:
@@ -135,14 +139,14 @@ class Attempt(ABC):
     def emit(self, kind: str, words: str, **details: Any) -> None:
         """Emit an event for the person who watches the run."""
 
-    def put(self, asked: Asked) -> QuestionRow:
+    def put(self, asked: NewQuestion) -> QuestionRow:
         """Store a question, with the run's last confirmed change."""
         if asked.kind is not QuestionKind.APPROVAL:  # it is about what comes next, not about what was done
             gestures = self.store.journal.gestures(self.lease.run)
             asked = replace(asked, last_confirmed=last_confirmed(gestures))
         return self.store.inbox.ask(self.lease, asked)
 
-    def ask(self, asked: Asked) -> NoReturn:
+    def ask(self, asked: NewQuestion) -> NoReturn:
         """Ask a person and stop: a run that waits for an answer needs no browser.
 
         Raises:
@@ -169,7 +173,7 @@ class Attempt(ABC):
     # a step's time limit
 
     @contextmanager
-    def timed_step(self, words: str) -> Iterator[None]:
+    def timed_step(self, name: str, words: str) -> Iterator[None]:
         """Count a step's time limit, where the keeper enforces one, while the body runs."""
         yield
 

@@ -31,7 +31,7 @@ from browser_agent.run.stored_facts import causes
 from browser_agent.script.must_run import raise_if_dropped
 from browser_agent.script.steps import StepCall
 from browser_agent.states import QuestionKind, RunState, StepState
-from browser_agent.store import Called
+from browser_agent.store import NewStep
 from browser_agent.store.records import StepRow
 
 T = TypeVar("T")
@@ -146,7 +146,7 @@ class Run:
         writes = call.step.writes
         with self._asking_if_changed(bookmark):
             row = self._replay.ask(bookmark, call.words, writes=writes)
-        called = Called(bookmark, call.step.name, call.words, call.canonical, writes)
+        called = NewStep(bookmark, call.step.name, call.words, call.canonical, writes)
         return row or self._attempt.store.journal.begin_step(self._attempt.lease, called)
 
     @contextmanager

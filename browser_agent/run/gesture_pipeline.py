@@ -93,8 +93,9 @@ class GesturePipeline:
                 prior.ask_if_there()
                 settled = self._make_once(gesture, case, row)
         except Exception as error:  # never the script's to catch: the gesture may be in doubt
-            said = (str(error).splitlines() or [""])[0]
-            raise MachineTrouble(f"Making {row.words} was cut off by {type(error).__name__}: {said}") from error
+            said = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+            broken = self.attempt.what_broke(error)
+            raise MachineTrouble(f"Making {row.words} was cut off: {broken or said}") from error
         self.attempt.await_downloads()
         self.attempt.reach(Point.SETTLED, self.ordinal)
         return settled
@@ -279,7 +280,7 @@ class GesturePipeline:
         self.attempt.disarm()
         facts = {"wire": wire.model_dump_json() if wire.facts or wire.restarts else None}
         facts |= after_picture(self.attempt, row.before)
-        self.attempt.store.journal.note(self.attempt.lease, row.id, **facts)
+        self.attempt.store.journal.record(self.attempt.lease, row.id, **facts)
 
     def _move(self, row: GestureRow, state: GestureState, **facts: Any) -> GestureRow:
         return self.attempt.store.journal.move(self.attempt.lease, row.id, state, **facts)

@@ -9,7 +9,7 @@ from browser_agent.run.attempt import Attempt
 from browser_agent.run.look import Case
 from browser_agent.run.sign_in import ended_words
 from browser_agent.states import QuestionKind
-from browser_agent.store import Asked
+from browser_agent.store import NewQuestion
 from browser_agent.store.records import GestureRow
 from browser_agent.wire import WireFact, WireReport
 from observers import Site
@@ -32,7 +32,7 @@ def outcome_question(
     reasons: Sequence[str],
     evidence: Sequence[dict[str, Any]],
     signed_out: Sequence[Site],
-) -> Asked:
+) -> NewQuestion:
     """The question about a gesture in doubt.
 
     Args:
@@ -46,7 +46,7 @@ def outcome_question(
     more = [ended_words(attempt, site) for site in signed_out]
     if case is not None and case.site is not None and case.late_commit is None:
         more.insert(0, _LATE_COMMIT_HELP.format(site=case.site.name))
-    return Asked(
+    return NewQuestion(
         kind=QuestionKind.OUTCOME,
         words=f"Did this happen: {row.words}?",
         reasons=(*reasons, *more, *wire_words(attempt, row)),

@@ -14,7 +14,7 @@ from browser_agent.run.look import Case, Looker, LookResult
 from browser_agent.run.outcome_question import wire_words
 from browser_agent.run.step_history import StepHistory
 from browser_agent.states import QuestionKind
-from browser_agent.store import Asked
+from browser_agent.store import NewQuestion
 from browser_agent.store.records import GestureRow
 from observers import Observation, already_there, new_matches
 
@@ -70,7 +70,7 @@ class PriorEffect:
         values = _values(seen)
         reasons = [*matches, *(reason for said in seen for reason in said.reasons)]
         on_the_wire = (words for gesture in self.history.gestures for words in wire_words(self.attempt, gesture))
-        asked = Asked(
+        asked = NewQuestion(
             kind=QuestionKind.ALREADY_THERE,
             words=f"{why}: {self.row.words}. Use it, or make another?",
             reasons=(*reasons, *on_the_wire),
@@ -81,7 +81,7 @@ class PriorEffect:
             gesture=self.row.id,
         )
         if values:
-            self.attempt.store.journal.note(self.attempt.lease, self.row.id, values=json.dumps(values))
+            self.attempt.store.journal.record(self.attempt.lease, self.row.id, values=json.dumps(values))
         self.attempt.ask(asked)
 
 

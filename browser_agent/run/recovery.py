@@ -260,7 +260,7 @@ class Recovery:
             return
         self._end_sender()
         if self._case.safe_from is not None:
-            self._attempt.store.inbox.safe_from(self._attempt.lease, question.id, self._case.safe_from)
+            self._attempt.store.inbox.set_earliest_safe(self._attempt.lease, question.id, self._case.safe_from)
 
     def _looked_until(self, begun: datetime) -> datetime:
         """When looking ends: as the options say, or once an absence can be proven, if that is soon and still ahead."""
@@ -287,7 +287,7 @@ class Recovery:
         dead_at = self._attempt.end_browser()
         if not self._attempt.senders_seen:  # another machine's browser may still be alive
             return
-        self._attempt.store.journal.note(self._attempt.lease, self._row.id, sender_dead_at=dead_at)
+        self._attempt.store.journal.record(self._attempt.lease, self._row.id, sender_dead_at=dead_at)
         if self._case is not None:
             self._case.dead_at = dead_at
 
@@ -298,11 +298,11 @@ class Recovery:
             found = {"after": taken.kept}
         else:
             found = {"change": json.dumps({"no_picture": taken.reason})}
-        self._attempt.store.journal.note(self._attempt.lease, self._row.id, **found)
+        self._attempt.store.journal.record(self._attempt.lease, self._row.id, **found)
 
     def _record_wire(self, wire: WireReport) -> None:
         if wire.facts or wire.restarts:
-            self._attempt.store.journal.note(self._attempt.lease, self._row.id, wire=wire.model_dump_json())
+            self._attempt.store.journal.record(self._attempt.lease, self._row.id, wire=wire.model_dump_json())
 
     def _move(self, state: GestureState, **facts: Any) -> GestureRow:
         columns = {name: json.dumps(fact) if isinstance(fact, list | dict) else fact for name, fact in facts.items()}

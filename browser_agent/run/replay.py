@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from browser_agent.errors import TaskChanged
 from browser_agent.script.canonical_json import digest
 from browser_agent.states import MADE_GESTURE_STATES, Answer, QuestionKind, StepState
-from browser_agent.store import Asked, Store
+from browser_agent.store import NewQuestion, Store
 from browser_agent.store.records import StepRow
 
 
@@ -100,7 +100,7 @@ def stored_replay(store: Store, run: str) -> Replay:
     return Replay(store.journal.steps(run), made, mapped, dropped)
 
 
-def task_changed_question(changed: TaskChanged, awaited: StepRow | None, bookmark: str) -> Asked:
+def task_changed_question(changed: TaskChanged, awaited: StepRow | None, bookmark: str) -> NewQuestion:
     """The question about a changed task, with both calls side by side.
 
     Args:
@@ -108,7 +108,7 @@ def task_changed_question(changed: TaskChanged, awaited: StepRow | None, bookmar
         awaited: the stored step that the task should have asked for.
         bookmark: that of the call which it made instead; empty if it returned.
     """
-    return Asked(
+    return NewQuestion(
         kind=QuestionKind.TASK_CHANGED,
         words=f"The task has changed. The journal expects {changed.stored}; the task asks for {changed.asked}.",
         details={"asked": bookmark, "stored": awaited.bookmark if awaited else ""},

@@ -42,7 +42,7 @@ class RunSession:
     def initial_state(self, lease: Lease) -> dict[str, Any]:
         """The state that the attempt's first browser starts with."""
         if not self._store.checkpoints.sealed:
-            self._store.checkpoints.note_unsealed(lease)
+            self._store.checkpoints.record_unsealed(lease)
         states = [*self._logins(), *self._left()]
         return merged(state for _, state in sorted(states, key=lambda one: one[0]))
 
@@ -52,7 +52,7 @@ class RunSession:
             try:
                 named = page is not None and page["of"] is not None
                 of_page = {PAGE: (page["state"], {"of": page["of"], **page["shown"]})} if page and named else {}
-                self._store.checkpoints.keep(lease, **{SESSION: (session, {})}, **of_page)
+                self._store.checkpoints.save(lease, **{SESSION: (session, {})}, **of_page)
             except StoreUnusable as unusable:
                 self._notify("session", f"No checkpoint: {unusable}")
 
@@ -72,7 +72,7 @@ class RunSession:
     def _left(self) -> Iterable[tuple[datetime, State]]:
         checkpoints = self._store.checkpoints
         try:
-            state, at = checkpoints.last(self._run, SESSION), checkpoints.kept_at(self._run, SESSION)
+            state, at = checkpoints.last(self._run, SESSION), checkpoints.saved_at(self._run, SESSION)
         except SealBroken as broken:
             self._notify("session", f"The last attempt's session can't be used: {broken}")
             return

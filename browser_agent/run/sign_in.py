@@ -20,7 +20,7 @@ from browser_agent.run.attempt import Attempt
 from browser_agent.script.gestures import Gesture
 from browser_agent.script.login_routines import Login, login_of
 from browser_agent.states import QuestionKind
-from browser_agent.store import Asked
+from browser_agent.store import NewQuestion
 from observers import Observation, Observer, Site
 
 T = TypeVar("T")
@@ -171,7 +171,7 @@ def _is_meant(result: Any) -> bool:
 
 
 def _ask(attempt: Attempt, site: Site, step: str, because: str) -> NoReturn:
-    asked = Asked(
+    asked = NewQuestion(
         kind=QuestionKind.SIGNED_OUT,
         words=f"The session of {site.name} ({site.account}) has ended. Who signs in?",
         reasons=("a login page was shown instead of the page that the step wanted", because),

@@ -24,7 +24,7 @@ from browser_agent.run.stored_facts import fact_from_json, fact_json, rejected
 from browser_agent.script.gestures import Done, Gesture, misfits
 from browser_agent.script.steps import StepCall
 from browser_agent.states import GestureState, QuestionKind, QuestionState, StepState
-from browser_agent.store import Asked
+from browser_agent.store import NewQuestion
 from browser_agent.store.records import GestureRow, StepRow
 from browser_agent.wire import is_among
 
@@ -66,7 +66,7 @@ class StepRunner:
         Raises:
             Stop: the run ends; the step stays begun.
         """
-        with self._attempt.timed_step(call.words):
+        with self._attempt.timed_step(call.step.name, call.words):
             if not call.step.writes:
                 return StepEnd(self._read(call, row))
             try:
@@ -138,7 +138,7 @@ class StepRunner:
             return
         words = f"Preparing this step has written before ({row.marked}): {row.words}. May it be prepared once more?"
         safe = "Look at the site. Answer not-happened if preparing it once more does no harm."
-        self._attempt.ask(Asked(QuestionKind.MARKED_STEP, words, safe_step=safe, step=row.id))
+        self._attempt.ask(NewQuestion(QuestionKind.MARKED_STEP, words, safe_step=safe, step=row.id))
 
     def _may_prepare_again(self, step: str) -> bool:
         questions = self._attempt.store.inbox.questions(self._attempt.lease.run)
@@ -160,7 +160,7 @@ class StepRunner:
         observations = self._attempt.store.journal.observations(gesture.id)
         seen = [said for said in (json.loads(one.observation) for one in observations) if said["sight"] == "seen"]
         reasons = [f"what was read does not fit: {name}: {why}" for name, why in wrong.items()]
-        asked = Asked(
+        asked = NewQuestion(
             kind=QuestionKind.VALUES,
             words=f"This happened: {gesture.words}. What is its {', '.join(wrong)}?",
             reasons=(*reasons, *dict.fromkeys(reason for said in seen for reason in said["reasons"])),

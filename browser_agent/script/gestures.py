@@ -32,7 +32,7 @@ from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.errors import ProofTooThin, Refused, WrongArguments
 from browser_agent.script.must_run import MustRun
 from browser_agent.wire import check_sends, matches_request
-from observers.keyed import of_one_key
+from observers.key_in_text import of_one_key
 
 if TYPE_CHECKING:
     from playwright.sync_api import ElementHandle, Locator

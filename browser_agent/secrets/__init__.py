@@ -1,1 +1,1 @@
-"""Secret values, the seal they lie under, and the scrubber that keeps them out of every text."""
+"""Secret values, the seal that encrypts them, and the scrubber that masks them. It never stores or sends anything."""

@@ -1,8 +1,8 @@
-"""Sealing: what is kept of a session lies encrypted at rest, bound to its run and purpose, or is not kept at all.
+"""The seal: encrypts what is stored of a session, bound to its run and purpose.
 
-AES-256-GCM (NIST SP 800-38D) with a random nonce; run and purpose are the associated data, so that a seal moved to
-another run doesn't open. The key comes from the environment, or from a file that nobody else may read; the file may
-say that the system's keyring holds it. A key is never replaced: what it has sealed would never open again.
+AES-256-GCM (NIST SP 800-38D) with a random nonce. Run and purpose are the associated data, so that a sealed state does
+not open for another run. The key comes from the environment, from a file that only this user may read, or from the
+system's keyring. A key is never replaced: what it has sealed would never open again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from browser_agent.errors import Misuse, installing
 
 KEY_VARIABLE = "BROWSER_AGENT_KEY"
 IN_KEYRING = "keyring"
-"""What stands in the file instead of the key, where the system's keyring holds it."""
+"""The content of the key file if the system's keyring holds the key."""
 _NO_KEYRING = f"The system's keyring can't be used; it needs a desktop's keyring, and {installing('keyring')}"
 _SERVICE, _ENTRY = "browser-agent", "key"
 _KEY_BYTES = 32
@@ -32,27 +32,27 @@ _NONCE_BYTES = 12
 
 
 class SealBroken(Misuse):
-    """A seal that this key doesn't open: it was made with another key, for another purpose, or was altered."""
+    """The seal does not open: it was made with another key or for another purpose, or was altered."""
 
 
 class Seal:
-    """Closes and opens with one key of 32 bytes."""
+    """Seals and opens with one key of 32 bytes."""
 
     def __init__(self, key: bytes) -> None:
         self._cipher = AESGCM(key)
         self._marks = hmac.digest(key, b"browser-agent marks", hashlib.sha256)  # never the sealing key itself
 
     def close(self, content: bytes, bound: str) -> bytes:
-        """Encrypt the content, bound to a purpose in words."""
+        """Encrypt the content, bound to a purpose."""
         nonce = os.urandom(_NONCE_BYTES)
         return nonce + self._cipher.encrypt(nonce, content, bound.encode())
 
     def mark(self, text: str) -> str:
-        """64 bits of a keyed HMAC-SHA256, as hex: equal texts are known again, none is guessed without the key."""
+        """64 bits of a keyed HMAC-SHA256 in hex: it tells equal texts, and can't be guessed without the key."""
         return hmac.digest(self._marks, text.encode(), hashlib.sha256).hex()[:16]
 
     def open(self, sealed: bytes, bound: str) -> bytes:
-        """The content. Raises `SealBroken` if key or purpose are others, or a byte was altered."""
+        """Decrypt the content. Raises `SealBroken` if key or purpose differ, or a byte was altered."""
         try:
             return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], bound.encode())
         except InvalidTag as error:
@@ -60,18 +60,18 @@ class Seal:
 
 
 def key_file() -> Path:
-    """Where this user's key lies, if it was ever made."""
+    """The path of this user's key file, which may not exist."""
     return platformdirs.user_config_path("browser-agent") / "key"
 
 
 def load_seal(file: Path | None = None) -> Seal | None:
-    """The seal with the key of the environment, else of the file or the keyring that it names; None if there is none.
+    """The seal with the key from the environment, else from the file or the keyring; None if there is no key.
 
     Args:
-        file: where the key lies, if not in this user's own place.
+        file: the key file, if it is not this user's own.
 
     Raises:
-        Misuse: a key that isn't one, a file that others may read, or a keyring that doesn't hand it out.
+        Misuse: the key is malformed, other users may read the file, or the keyring does not return the key.
     """
     if named := os.environ.get(KEY_VARIABLE):
         return Seal(_read(named, KEY_VARIABLE))
@@ -85,7 +85,7 @@ def load_seal(file: Path | None = None) -> Seal | None:
 
 
 def key_in_use(file: Path | None = None) -> str | None:
-    """Where the key in use lies, in words: the environment, the file or the keyring; None if there is no key.
+    """Where the key in use comes from, in words; None if there is no key.
 
     Raises:
         Misuse: see `load_seal`.
@@ -100,9 +100,9 @@ def key_in_use(file: Path | None = None) -> str | None:
 
 
 def new_key(file: Path | None = None, *, in_keyring: bool = False) -> Path:
-    """Make a key in its file, for this user alone; or in the system's keyring, which the file then names.
+    """Make a key in the key file, or in the system's keyring, which the file then names. Returns the file's path.
 
-    A key that the keyring holds already is taken, not replaced.
+    A key that the keyring holds already is used, not replaced.
 
     Raises:
         Misuse: there is one already, what it has sealed would never open again; it can't be written; or the keyring
@@ -110,7 +110,7 @@ def new_key(file: Path | None = None, *, in_keyring: bool = False) -> Path:
     """
     path, key = file or key_file(), urlsafe_b64encode(os.urandom(_KEY_BYTES)).decode()
     if in_keyring and not path.exists():
-        key = _kept_in_keyring(key)
+        key = _store_in_keyring(key)
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write_once(path, f"{key}\n")
@@ -135,15 +135,15 @@ def _from_keyring(named_by: Path) -> str:
         import keyring
 
         found = keyring.get_password(_SERVICE, _ENTRY)
-    except Exception as error:  # each of the systems behind it has errors of its own
+    except Exception as error:  # each keyring has errors of its own
         raise Misuse(f"{_NO_KEYRING} ({type(error).__name__}: {error}), and {named_by} says it has the key.") from error
     if found is None:
         raise Misuse(f"The system's keyring holds no key of browser-agent, and {named_by} says that it does.")
     return found
 
 
-def _kept_in_keyring(key: str) -> str:
-    """Keep the key there, unless it has one already; what is to stand in the file."""
+def _store_in_keyring(key: str) -> str:
+    """Store the key in the keyring unless it has one already; returns the content for the key file."""
     try:
         import keyring
 

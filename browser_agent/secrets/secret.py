@@ -1,12 +1,8 @@
-"""A secret value: it can be used, and it is never written down, printed or pickled.
+"""A secret value, which can be used but is never stored, printed or pickled.
 
-A `Secret` is told apart by its name; what is stored of it is the name and, where there is a key (see `sealing`), a
-keyed HMAC-SHA256 of name and value. Without a key nothing of the value is stored at all, since an unkeyed digest of
-a short secret is soon guessed: two secrets of one name are then equal to the journal.
-
-Every secret that was made in this process is known to its scrubbers until the process ends: what once was secret may
-turn up in any later text. Knows nothing of stores and pages. What may never happen: the value in a `repr`, an error,
-the command line or the environment of a child process.
+The journal stores a secret's name and, if there is a key (see `seal`), a keyed HMAC-SHA256 of name and value. Without a
+key it stores nothing of the value, since an unkeyed digest of a short secret is easily guessed; two secrets of one name
+then look equal. Scrubbers mask every secret of this process until it ends, since it may appear in any later text.
 """
 
 from __future__ import annotations
@@ -32,61 +28,65 @@ HOW = "write env:NAME, @FILE or prompt; from Python, Secret(value, name=...)"
 
 _NOT_IN_A_NAME = re.compile(r"[\\\[\]\"'<>\s]")
 _values: dict[str, str] = {}  # value -> name, of every secret of this process
-_taken: dict[str, str] = {}  # what was taken out of the environment
+_taken: dict[str, str] = {}  # name -> value, of variables that were removed from the environment
 
 
 class SecretMissing(Misuse):
-    """A secret that a run was started with can't be had again. Nothing was done."""
+    """A secret of a run can't be read from its source here. Nothing was done."""
 
 
 class Secret:
-    """A value that is never stored or shown. Made of a value here, or of its source on the command line.
+    """A value that is never stored or shown. It is made from a value in Python, or from a source on the command line.
 
     Args:
         value: the secret.
-        name: what it is called wherever its value may not stand; it is no secret.
+        name: the name that is stored and shown instead of the value.
 
     Raises:
         ValueError: an empty value or name.
     """
 
-    __slots__ = ("_mark", "_name", "_value")
+    __slots__ = ("_keyed", "_name", "_value")
 
     def __init__(self, value: str, name: str = "secret") -> None:
         if not value or not name:
             raise ValueError("a secret needs a value and a name")
         self._value, self._name = value, _NOT_IN_A_NAME.sub("_", name)
-        self._mark: str | None = None
+        self._keyed: str | None = None
         _values.setdefault(value, self._name)
 
     @classmethod
     def read(cls, source: str) -> Secret:
-        """Read it from where it lies: `env:NAME`, `@FILE` (without the last line end), or `prompt` at a terminal.
+        """Read it from its source: `env:NAME`, `@FILE` (without the last line end), or `prompt` at a terminal.
 
-        The variable is taken out of this process's environment, so that no child process inherits it.
+        The variable is removed from this process's environment, so that no child process inherits it.
 
         Raises:
-            SecretMissing: there is nothing, or no such source; the message never tells what was found.
+            SecretMissing: the source does not exist or is empty. The message never quotes its content.
         """
         return cls(_read(source), name=source)
 
     def reveal(self) -> str:
-        """The value, to be typed into a page or sent; keep it in no variable that outlives the call."""
+        """The value, to type it into a page or send it. Don't store it in a variable that outlives the call."""
         return self._value
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name that stands for the value."""
         return self._name
 
     @property
     def mark(self) -> str:
-        """What stands for it in the journal: its name, and a keyed HMAC if there is a key."""
-        if self._mark is None:
+        """What stands for it in a step's arguments: its name, and its HMAC if there is a key."""
+        return f"{self._name}:{self.keyed}" if self.keyed else self._name
+
+    @property
+    def keyed(self) -> str:
+        """A keyed HMAC of name and value; "" without a key."""
+        if self._keyed is None:
             seal = load_seal()
-            keyed = seal.mark("\0".join((self._name, self._value))) if seal is not None else ""
-            self._mark = f"{self._name}:{keyed}" if keyed else self._name
-        return self._mark
+            self._keyed = seal.mark("\0".join((self._name, self._value))) if seal is not None else ""
+        return self._keyed
 
     def __repr__(self) -> str:
         return f"Secret({self._name})"
@@ -103,7 +103,7 @@ class Secret:
         return hash((Secret, self._value))
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a secret is not pickled or copied: hand the object itself on")
+        raise TypeError("a secret is not pickled or copied: pass the object itself")
 
     def __copy__(self) -> Secret:
         return self
@@ -113,7 +113,7 @@ class Secret:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Stored as its name into the vault of the context, and read back from there; a text is a source."""
+        """Stored by its name, with the value in the context's vault, from which it is read back; a text is a source."""
         return core_schema.with_info_plain_validator_function(
             lambda value, info: _validated(value, info.context or {}),
             serialization=core_schema.plain_serializer_function_ser_schema(
@@ -128,7 +128,7 @@ def known_secrets() -> Mapping[str, str]:
 
 
 def stored_secrets(facts: object) -> Iterator[tuple[str, str | None]]:
-    """The names of all secrets in JSON data as it is stored, each with its HMAC if one was kept."""
+    """The names of all secrets in stored JSON data, each with its HMAC if one was stored."""
     if isinstance(facts, Mapping):
         if isinstance(facts.get(SECRET_TAG), str):
             yield facts[SECRET_TAG], facts.get(MARK_TAG)
@@ -161,7 +161,7 @@ def _stored(value: Secret, context: Mapping[str, Any]) -> dict[str, str]:
     while vault.setdefault(name, value.reveal()) != value.reveal():
         number += 1
         name = f"{value.name}#{number}"
-    _, _, keyed = Secret(value.reveal(), name).mark[len(name) :].partition(":")
+    keyed = Secret(value.reveal(), name).keyed
     return {SECRET_TAG: name, **({MARK_TAG: keyed} if keyed else {})}
 
 
@@ -180,7 +180,7 @@ def _read(source: str) -> str:
     else:
         found = ""
     if not found:
-        raise SecretMissing(f"The secret {source} can't be had here ({HOW}).")
+        raise SecretMissing(f"The secret {source} can't be read here ({HOW}).")
     return found
 
 

@@ -1,8 +1,7 @@
-"""Approvals: a person's yes or no to exact step calls, and which gesture a yes was used for.
+"""Approvals: a person's yes or no to exact step calls, and which gesture used a yes.
 
-Written with the answer that gives them, in the same transaction. A yes covers the step and its canonical arguments,
-until it runs out, for ONE gesture: it is used up by being dispatched, unless it was given until the call is done. What
-may never happen: a gesture is dispatched on a yes that was given for another call, has run out, or was used.
+A yes covers one step with its canonical arguments, until it expires, for ONE gesture: dispatching uses it up, unless it
+was given until the call is done.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ class Consent:
     """How far a yes goes.
 
     only: positions of the approved calls in their question, from 1; empty = all of them. The others are refused.
-    until_done: it covers gestures that are made again, too.
+    until_done: it also covers gestures that are made again.
     valid: how long it may be used; None = as long as the question says.
     """
 
@@ -41,18 +40,18 @@ class Approvals:
         self._database = database
 
     def of_question(self, question: str) -> list[ApprovalRow]:
-        """What was said to each call of a question, in its order; empty before it is answered."""
+        """The decision on each call of a question, in its order; empty before it is answered."""
         asked = select(ApprovalRow).where(ApprovalRow.question_id == question).order_by(col(ApprovalRow.position))
         with self._database.read() as session:
             return list(session.exec(asked))
 
     def of_call(self, run: str, step: str, arguments: str) -> list[ApprovalRow]:
-        """What was said in a run to a step (its name and version) with these canonical arguments, oldest first."""
+        """A run's decisions on a step (name and version) with these canonical arguments, oldest first."""
         with self._database.read() as session:
             return _of_call(session, run, step, arguments)
 
     def covering(self, run: str, step: str, arguments: str) -> ApprovalRow | None:
-        """A yes that the next gesture of that call may be made on, if there is one."""
+        """A yes that covers the next gesture of that call, if there is one."""
         with self._database.read() as session:
             now = _now(self._database, session)
             rows = _of_call(session, run, step, arguments)
@@ -70,7 +69,7 @@ def check(question: QuestionRow, consent: Consent) -> None:
     """Refuse a consent that doesn't fit its question.
 
     Raises:
-        Misuse: a position that no call has, or a time that isn't one.
+        Misuse: no call has that position, or the time is not positive.
     """
     calls = len(json.loads(question.details)["calls"])
     wrong = [position for position in consent.only if not 1 <= position <= calls]
@@ -84,7 +83,7 @@ def check(question: QuestionRow, consent: Consent) -> None:
 def decide(
     database: Database, session: Session, question: QuestionRow, *, yes: bool, consent: Consent
 ) -> list[ApprovalRow]:
-    """Write a person's word on each call of an answered question, inside the transaction that answers it."""
+    """Record a person's decision on each call of a question, inside the transaction that answers it."""
     details = json.loads(question.details)
     valid = consent.valid or timedelta(seconds=details["valid_seconds"])
     now = _now(database, session)
@@ -109,10 +108,10 @@ def decide(
 
 
 def use(database: Database, session: Session, approval: str, step: StepRow, gesture: GestureRow) -> ApprovalRow:
-    """Bind a yes to the gesture that is dispatched on it, inside the transaction that dispatches it.
+    """Use a yes for a gesture, inside the transaction that dispatches it.
 
     Raises:
-        NotApproved: it covers another call, has run out, or was used.
+        NotApproved: it covers another call, has expired, or was used.
     """
     row = session.get_one(ApprovalRow, approval)
     same = (row.run_id, row.step.rpartition("@")[0], row.arguments) == (step.run_id, step.name, step.arguments)

@@ -1,9 +1,8 @@
-"""The audit log: append-only, hash-chained, written in the same transaction as the fact that it tells.
+"""The audit log: append-only, hash-chained, written in the same transaction as the fact that it records.
 
 The chain covers the exact bytes that are stored: hash = sha256(tag, previous hash, body). It detects a changed, removed
-or inserted line; it does not detect a cut tail or a full rewrite by whoever can write the file. A line names tool,
-site, account, target, attempt, step, gesture and how it ended; it is scrubbed like every text, and it holds no
-picture, only digests.
+or inserted line. It does not detect a truncated tail, or a full rewrite by someone who can write the file. Lines are
+scrubbed like every text; pictures stand in them as digests.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ START = "0" * 64
 
 
 @dataclass(frozen=True)
-class Broken:
-    """A place where the chain does not hold."""
+class BrokenLink:
+    """A line where the chain breaks."""
 
     seq: int
     because: str
@@ -37,11 +36,11 @@ class Broken:
 
 @dataclass(frozen=True)
 class Chain:
-    """What a verification found: how many lines, the head's hash, and every place that does not hold."""
+    """The result of a verification: how many lines there are, the hash of the last one, and every break."""
 
     size: int
     head: str
-    broken: tuple[Broken, ...]
+    broken: tuple[BrokenLink, ...]
 
 
 def append(session: Session, clock: Clock, kind: str, run: str | None = None, /, **facts: Any) -> str:
@@ -50,9 +49,9 @@ def append(session: Session, clock: Clock, kind: str, run: str | None = None, /,
     Args:
         session: a session of `Database.write()`.
         clock: gives the wall and monotonic time of the line.
-        kind: what the line tells, such as `intent` or `verdict`.
+        kind: what the line records, such as `intent` or `verdict`.
         run: the run that it belongs to.
-        facts: JSON values; `None` is left out.
+        facts: JSON values; those that are `None` are left out.
 
     Returns:
         The line's hash.
@@ -76,7 +75,7 @@ def append(session: Session, clock: Clock, kind: str, run: str | None = None, /,
 
 
 def lines(session: Session, run: str | None = None) -> Iterator[dict[str, Any]]:
-    """The lines in their order (of one run, or all), each with its `seq`."""
+    """The lines of one run or of all, in order, each with its `seq`."""
     asked = select(AuditRow).order_by(col(AuditRow.seq))
     if run is not None:
         asked = asked.where(AuditRow.run_id == run)
@@ -86,17 +85,17 @@ def lines(session: Session, run: str | None = None) -> Iterator[dict[str, Any]]:
 
 def verify(session: Session) -> Chain:
     """Hash every line again and follow the chain."""
-    prev, size, broken = START, 0, list[Broken]()
+    prev, size, broken = START, 0, list[BrokenLink]()
     for row in session.exec(select(AuditRow).order_by(col(AuditRow.seq))).yield_per(1000):
         size += 1
         if row.seq != size:
-            broken.append(Broken(row.seq or 0, f"line {size} is not there"))
+            broken.append(BrokenLink(row.seq or 0, f"line {size} is not there"))
         elif row.prev != prev:
-            broken.append(Broken(size, "it does not follow the line before it"))
+            broken.append(BrokenLink(size, "it does not follow the line before it"))
         elif row.hash != _hash(row.prev, row.body):
-            broken.append(Broken(size, "its text is not the text that was written"))
+            broken.append(BrokenLink(size, "its text is not the text that was written"))
         elif json.loads(row.body).get("kind") != row.kind or json.loads(row.body).get("run") != row.run_id:
-            broken.append(Broken(size, "its columns do not say what its text says"))
+            broken.append(BrokenLink(size, "its columns do not say what its text says"))
         prev = row.hash
     return Chain(size, prev, tuple(broken))
 
@@ -106,9 +105,8 @@ def _hash(prev: str, body: bytes) -> str:
 
 
 def _canonical(facts: Mapping[str, Any]) -> bytes:
-    text = json.dumps(facts, default=_plain, ensure_ascii=False).encode(
-        "utf-8", "replace"
-    )  # a page may hold half an emoji
+    # A page may hold half an emoji, which is no valid UTF-8.
+    text = json.dumps(facts, default=_plain, ensure_ascii=False).encode("utf-8", "replace")
     return rfc8785.dumps(json.loads(text))
 
 

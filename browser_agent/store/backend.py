@@ -1,8 +1,4 @@
-"""What a store needs of the database that it lives in: the few things that are not the same everywhere.
-
-A home knows its engine, its clock, its write lock, and how its errors read. It knows nothing of rows; the rooms of the
-store know nothing of homes.
-"""
+"""What a store needs of its database and SQLite and PostgreSQL do differently."""
 
 from __future__ import annotations
 
@@ -19,65 +15,67 @@ from browser_agent.processes import ProcessId
 from browser_agent.store.records import RunRow
 
 
-class Home(Protocol):
-    """See the module.
+class Backend(Protocol):
+    """The engine, the clock, the write lock and the error messages of one database. It knows nothing of rows.
 
     Attributes:
         engine: hands out connections.
-        shown: the store in words for a person, without a secret.
+        shown: the store's address without its password, for messages.
     """
 
     engine: Engine
     shown: str
 
     def clock(self) -> Clock:
-        """The clock that rows are written with."""
+        """The clock for the times in rows."""
 
     def now(self, connection: Connection) -> float:
         """Seconds since 1970 by the database's own clock."""
 
     def begin_write(self, session: Session) -> None:
-        """Begin a transaction that holds the store's write lock from here to its end."""
+        """Begin a transaction that holds the store's write lock from its first statement to its end."""
 
     def begin_read(self, session: Session) -> None:
-        """Begin a transaction that sees one moment of the store."""
+        """Begin a transaction that sees one snapshot of the store."""
 
     def writer(self) -> ProcessId | None:
-        """The process of this machine that holds the write lock until it goes on, even if it never does; None if there
-        is none, or the database itself lets go of it."""
+        """The process on this machine that holds the write lock, and would hold it for ever if it hung.
 
-    def alone(self) -> AbstractContextManager[Connection]:
-        """A transaction beside which there is no other writer, for a change of the tables."""
+        None = nobody holds it, or the database itself ends a writer that hangs.
+        """
+
+    def exclusive(self) -> AbstractContextManager[Connection]:
+        """A transaction with no other writer beside it, for changes of the schema."""
 
     def explained(self, *, at_commit: bool = False) -> AbstractContextManager[None]:
-        """Turn what the database says of itself into what it means for the person; anything else passes unchanged.
+        """Translate the database's own errors into what they mean for the user. Other errors pass unchanged.
 
         Args:
-            at_commit: the commit is under way, so that its answer decides what is known.
+            at_commit: the block commits. If it fails, it may be unknown whether the transaction was committed.
 
         Raises:
-            StoreUnusable: the database cannot be used now, and what that means for what was being written.
+            StoreUnusable: the database cannot be used now; the message says what that means for the write in progress.
         """
 
 
 VERSION = "alembic_version"
-"""Other programs that use alembic have it too."""
+"""Alembic's own table, which other programs' databases may hold too."""
 NAMES = frozenset(RunRow.metadata.tables)
 _CORE = frozenset({"run", "gesture", "audit"})
-"""What every store has had since the first schema."""
+"""Tables of every store, whatever its schema."""
 
 
 def refuse_foreign(shown: str, tables: Collection[str], in_the_way: Collection[str], advice: str = "") -> None:
-    """Refuse what is no store and can't become one.
+    """Refuse a database that is not a store and cannot become one.
 
     Args:
-        shown: where it is, in words.
-        tables: the tables that are there.
-        in_the_way: those of them beside which a store can't be made.
+        shown: its address, for the message.
+        tables: the tables that it holds.
+        in_the_way: those of them that leave no room for a store's tables.
         advice: what to do instead.
 
     Raises:
-        StoreUnusable: another program's.
+        StoreUnusable: it belongs to another program.
     """
     if in_the_way and not _CORE.issubset(tables):
         raise StoreUnusable(f"{shown} holds tables of another program; not a store. Nothing was changed.{advice}")

@@ -1,7 +1,6 @@
-"""Checkpoints: the last state of a run's session and page, sealed, so that another process goes on from there.
+"""Checkpoints: the last state of a run's session and page, sealed, from which another process resumes.
 
-One row a run and purpose; removed by a trigger when the run ends. Without a key nothing is ever written here but, in
-the log, that nothing is. Knows nothing of browsers or of what a state holds.
+There is one row for each run and purpose; a trigger removes it when the run ends. Without a key no state is written.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ from browser_agent.store.leases import Lease, fence
 from browser_agent.store.records import AuditRow, CheckpointRow
 
 SESSION, PAGE = "session", "page"
-"""The purposes: what another browser is given, and how the page stood, for a person alone."""
+"""The purposes: the state that another browser is given, and the last page, which only a person reads."""
 _UNSEALED = "checkpoint_unsealed"
 
 
 class Checkpoints:
-    """Keeps and hands out sealed states of one store.
+    """The sealed states of one store.
 
     Args:
-        seal: the key; None = nothing is kept.
+        seal: the key; None = no state is saved.
     """
 
     def __init__(self, database: Database, clock: Clock, seal: Seal | None) -> None:
@@ -37,11 +36,14 @@ class Checkpoints:
 
     @property
     def sealed(self) -> bool:
-        """Whether there is a key, so that states are kept at all."""
+        """Whether there is a key, so that states are saved at all."""
         return self._seal is not None
 
     def begin(self, run: str, purpose: str, state: dict[str, Any]) -> bool:
-        """Keep the state of a run that nobody owns yet, unless there is one of that purpose; False if none was kept."""
+        """Save the first state of a run that nobody owns yet; whether it was saved.
+
+        It is not saved without a key, or if the run has a state of that purpose already.
+        """
         if self._seal is None:
             return False
         content = self._seal.close(json.dumps(state).encode(), _bound(run, purpose))
@@ -52,12 +54,12 @@ class Checkpoints:
             audit.append(session, self._clock, "checkpoint", run, attempt=0, purpose=purpose)
         return True
 
-    def keep(self, lease: Lease, **states: tuple[Mapping[str, Any], Mapping[str, Any]]) -> bool:
-        """Keep states in place of the last ones of their purposes, in one transaction; False if there is no key.
+    def save(self, lease: Lease, **states: tuple[Mapping[str, Any], Mapping[str, Any]]) -> bool:
+        """Save states in one transaction, each in place of the last one of its purpose; False if there is no key.
 
         Args:
             lease: the attempt's right to write.
-            states: purpose -> the state, JSON data that is sealed, and what of it may be read without the key.
+            states: purpose -> the state (JSON data, sealed), and the part of it that may be read without the key.
 
         Raises:
             Superseded: another attempt owns the run.
@@ -83,32 +85,32 @@ class Checkpoints:
         row.shown = json.dumps(shown)
         session.add(row)
 
-    def note_unsealed(self, lease: Lease) -> bool:
-        """Write into the log, once a run, that its states are kept in memory only; whether this was the first time.
+    def record_unsealed(self, lease: Lease) -> bool:
+        """Log, once a run, that its states stay in memory only; whether this was the first time.
 
         Raises:
             Superseded: another attempt owns the run.
         """
         with self._database.write() as session:
             fence(session, lease)
-            first = not _noted(session, lease.run)
+            first = not _is_recorded(session, lease.run)
             if first:
                 audit.append(session, self._clock, _UNSEALED, lease.run, attempt=lease.attempt)
         return first
 
     def unsealed(self, run: str) -> bool:
-        """Whether an attempt of the run has kept its states in memory only."""
+        """Whether the states of one of the run's attempts stayed in memory only."""
         with self._database.read() as session:
-            return _noted(session, run)
+            return _is_recorded(session, run)
 
     def rows(self, run: str) -> list[CheckpointRow]:
-        """What is kept of a run, sealed as it is."""
+        """The run's checkpoints, still sealed."""
         with self._database.read() as session:
             asked = select(CheckpointRow).where(CheckpointRow.run_id == run).order_by(col(CheckpointRow.purpose))
             return list(session.exec(asked))
 
     def last(self, run: str, purpose: str) -> dict[str, Any] | None:
-        """The last state of that purpose; None if none was kept, or there is no key.
+        """The last state of that purpose; None if there is none, or no key.
 
         Raises:
             SealBroken: it was sealed with another key, or altered.
@@ -119,12 +121,12 @@ class Checkpoints:
         state: dict[str, Any] = json.loads(self._seal.open(row.sealed, _bound(run, purpose)))
         return state
 
-    def kept_at(self, run: str, purpose: str) -> datetime | None:
-        """When the last state of that purpose was kept."""
+    def saved_at(self, run: str, purpose: str) -> datetime | None:
+        """When the last state of that purpose was saved."""
         return next((row.at for row in self.rows(run) if row.purpose == purpose), None)
 
 
-def _noted(session: Session, run: str) -> bool:
+def _is_recorded(session: Session, run: str) -> bool:
     asked = select(AuditRow.seq).where(AuditRow.run_id == run, AuditRow.kind == _UNSEALED).limit(1)
     return session.exec(asked).first() is not None
 

@@ -1,9 +1,7 @@
 """One database: opened, checked, migrated, and written in short transactions.
 
-Writers use `write()`, which holds the store's one write lock, so that what was read inside is still true when the write
-lands. What differs between SQLite and PostgreSQL is the home's (see `home`). Knows nothing of what the rows mean. A
-store of a newer schema is never touched. What was said in free text is scrubbed here on its way in, whoever writes it:
-no row is written past it but by a statement of one's own (see `scrubber_of`).
+Every row is scrubbed here on its way in. Only a writer that executes its own SQL statement must call the scrubber
+itself (see `scrubber_of`).
 """
 
 from __future__ import annotations
@@ -18,12 +16,14 @@ from sqlmodel import Session, SQLModel
 
 from browser_agent.errors import StoreUnusable
 from browser_agent.secrets.scrubber import Scrubber
-from browser_agent.store.backend import Home
-from browser_agent.store.records import scrubbed_columns
-from browser_agent.store.sqlite import SqliteHome
+from browser_agent.store.backend import Backend
+from browser_agent.store.column_types import scrubbed_columns
+from browser_agent.store.sqlite import SqliteBackend
 
-SCHEMA = "0006"
+SCHEMA = "0007"
 """The newest migration; a test keeps it equal to the last file in `migrations/versions`."""
+OLDEST_SCHEMA = "0006"
+"""Older ones were made by development versions, and are no longer read."""
 
 BUSY_SECONDS = 30.0
 
@@ -35,21 +35,21 @@ class Database:
         where: a SQLite file, or the address of a PostgreSQL database.
 
     Raises:
-        StoreUnusable: not a database, a newer schema; or its home refuses it.
+        StoreUnusable: it is no database, or its schema is too new or too old; or see the backends.
 
     Attributes:
-        home: see `Home`.
-        scrubber: what every free text passes on its way in.
+        backend: what differs between SQLite and PostgreSQL.
+        scrubber: removes secrets from every text on its way in.
         is_shut: see `shut`.
     """
 
     def __init__(self, where: Path | str) -> None:
         self.scrubber = Scrubber()
         self.is_shut = False
-        self.home = _home(where)
-        self.engine = self.home.engine
+        self.backend = _backend(where)
+        self.engine = self.backend.engine
         try:
-            with self.home.explained():
+            with self.backend.explained():
                 self._migrate()
         except BaseException:
             self.close()
@@ -57,28 +57,33 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """A transaction that holds the write lock from its first line; commits at the end, or rolls all of it back."""
+        """A transaction that holds the store's one write lock; it commits at the end of the block, or rolls back.
+
+        What was read inside is therefore still true when the write lands.
+        """
         if self.is_shut:
-            raise StoreUnusable(f"The store {self.home.shown} was shut to this process by a test. Nothing was written.")
+            raise StoreUnusable(
+                f"The store {self.backend.shown} was shut to this process by a test. Nothing was written."
+            )
         with Session(self.engine, expire_on_commit=False) as session:
             session.info[_SCRUBBER] = self.scrubber
             event.listen(session, "before_flush", _scrub)
-            with self.home.explained():
-                self.home.begin_write(session)
+            with self.backend.explained():
+                self.backend.begin_write(session)
                 yield session
                 session.flush()
-            with self.home.explained(at_commit=True):
+            with self.backend.explained(at_commit=True):
                 session.commit()
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A transaction that only reads; sees one moment of the store."""
-        with self.home.explained(), Session(self.engine, expire_on_commit=False) as session:
-            self.home.begin_read(session)
+        """A transaction that only reads, from one snapshot of the store."""
+        with self.backend.explained(), Session(self.engine, expire_on_commit=False) as session:
+            self.backend.begin_read(session)
             yield session
 
     def shut(self) -> None:
-        """Write nothing any more, as if this process had died; what is under way in a transaction is not cut off."""
+        """Refuse all further writes, as if this process had died. A transaction in progress is not interrupted."""
         self.is_shut = True
 
     def close(self) -> None:
@@ -86,8 +91,8 @@ class Database:
         self.engine.dispose()
 
     def now(self, session: Session) -> float:
-        """Seconds since 1970 by the database's own clock: the only clock that leases are measured with."""
-        return self.home.now(session.connection())
+        """Seconds since 1970 by the database's own clock, the only one that leases are measured by."""
+        return self.backend.now(session.connection())
 
     def _migrate(self) -> None:
         found = self._schema()
@@ -95,12 +100,18 @@ class Database:
             return
         if found is not None and found > SCHEMA:
             raise StoreUnusable(
-                f"The store {self.home.shown} has schema {found}; this version knows schemas up to {SCHEMA}. "
+                f"The store {self.backend.shown} has schema {found}; this version knows schemas up to {SCHEMA}. "
                 "Nothing was changed. Upgrade browser-agent, or name another store with --store."
+            )
+        if found is not None and found < OLDEST_SCHEMA:
+            raise StoreUnusable(
+                f"The store {self.backend.shown} was made by a development version before the first release (schema "
+                f"{found}), and this version can't read it. Nothing was changed. Name a new store with --store, or "
+                "open this one with the version that made it."
             )
         from browser_agent.store.migrations import upgrade  # alembic is slow to import, and seldom needed
 
-        with self.home.alone() as connection:
+        with self.backend.exclusive() as connection:
             upgrade(connection)
 
     def _schema(self) -> str | None:
@@ -111,16 +122,16 @@ class Database:
             return None if row is None else str(row[0])
 
 
-def _home(where: Path | str) -> Home:
+def _backend(where: Path | str) -> Backend:
     if isinstance(where, Path):
-        return SqliteHome(where, BUSY_SECONDS)
-    from browser_agent.store.postgres import PostgresHome  # its driver is an extra
+        return SqliteBackend(where, BUSY_SECONDS)
+    from browser_agent.store.postgres import PostgresBackend  # its driver is an extra
 
-    return PostgresHome(where, BUSY_SECONDS)
+    return PostgresBackend(where, BUSY_SECONDS)
 
 
 def scrubber_of(session: Session) -> Scrubber:
-    """The scrubber of a write transaction, for what is written by a statement or as bytes."""
+    """The scrubber of a write transaction, for what is written by an SQL statement or as bytes."""
     scrubber: Scrubber = session.info[_SCRUBBER]
     return scrubber
 
@@ -129,17 +140,18 @@ _SCRUBBER = "scrubber"
 
 
 def scrubbed(session: Session, table: type[SQLModel], changes: dict[str, Any]) -> dict[str, Any]:
-    """Columns of a table as they may be written."""
-    scrubber, doors = scrubber_of(session), scrubbed_columns(table)
+    """The changes of a table's columns, with secrets removed."""
+    scrubber, columns = scrubber_of(session), scrubbed_columns(table)
     rules = {"text": scrubber.stored, "value": scrubber.value}
     return {
-        name: rules[doors[name]](said) if name in doors and said is not None else said for name, said in changes.items()
+        name: rules[columns[name]](value) if name in columns and value is not None else value
+        for name, value in changes.items()
     }
 
 
 def _scrub(session: Session, *_: object) -> None:
     for row in (*session.new, *session.dirty):
         columns = {name: getattr(row, name) for name in scrubbed_columns(type(row))}
-        for name, said in scrubbed(session, type(row), columns).items():
-            if said != columns[name]:
-                setattr(row, name, said)
+        for name, value in scrubbed(session, type(row), columns).items():
+            if value != columns[name]:
+                setattr(row, name, value)

@@ -1,7 +1,7 @@
-"""Deaths of attempts, written down by whoever saw them on their own host: elsewhere nothing else tells of them.
+"""Deaths of attempts, recorded by a process of their own host, since no other host can see them.
 
-An attempt is buried (it has ended, and how) before anybody may touch what it left, so that no new attempt takes over
-its browser meanwhile; it is attested when its worker, driver and browser were seen dead. Looks at no process itself.
+First the attempt's end is recorded, so that no new attempt takes over its browser while its processes are ended. Then
+its death is attested: worker, driver and browser were seen dead.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _OPEN = [state for state, arrows in RUN_ARROWS.items() if arrows]
 
 
 class Deaths:
-    """The deaths of one store, as this host sees them."""
+    """The deaths in one store that this host can see."""
 
     def __init__(self, database: Database, clock: Clock, host: str) -> None:
         self._database, self._clock, self._host = database, clock, host
 
     def unattested(self) -> list[tuple[RunRow, AttemptRow]]:
-        """The last attempts that were made of runs on this host, of which nobody has said yet that all of them is dead.
+        """The last attempt on this host of each run, where its death is not attested yet.
 
-        Another host may have gone on since then, and waits for that word to prove an absence. Those of runs that have
-        ended, too: a keeper may have been killed before it had ended the browser.
+        Another host may have resumed the run, and needs the attestation to prove an absence. Runs that have ended are
+        included: a keeper may have been killed before it ended the browser.
         """
         left = or_(col(AttemptRow.ended).is_(None), col(AttemptRow.browser).is_not(None))
         matters = or_(col(RunRow.state).in_(_OPEN), left)
@@ -42,14 +42,14 @@ class Deaths:
             return [(run, row) for run, row in session.exec(asked.where(col(AttemptRow.attested).is_(None)))]
 
     def interrupted(self) -> list[tuple[RunRow, AttemptRow]]:
-        """The running runs whose last attempt has ended, or has lost its lease, on whatever host."""
+        """The running runs whose last attempt, on any host, has ended or lost its lease."""
         with self._database.read() as session:
             over = or_(col(AttemptRow.ended).is_not(None), col(RunRow.lease_until) <= self._database.now(session))
             asked = select(RunRow, AttemptRow).join(AttemptRow, is_last()).where(RunRow.state == RunState.RUNNING, over)
             return [(run, row) for run, row in session.exec(asked)]
 
-    def bury(self, run: str, number: int, how: str) -> bool:
-        """Write down that an attempt has ended, if it is still the last on this host; whether it has, and still is."""
+    def record_death(self, run: str, number: int, how: str) -> bool:
+        """Record that an attempt has ended, if it is the run's last on this host; whether it is."""
         with self._database.write() as session:
             asked = select(AttemptRow).join(RunRow, self._is_last_here()).where(AttemptRow.run_id == run)
             row = session.exec(asked).one_or_none()
@@ -62,19 +62,19 @@ class Deaths:
             return True
 
     def _is_last_here(self) -> ColumnElement[bool]:
-        """Joins the last attempt of a run on this host to it."""
+        """Joins to a run its last attempt on this host."""
         later = aliased(AttemptRow)
         of_run = and_(col(later.run_id) == RunRow.id, col(later.host) == self._host)
         newest = select(func.max(later.number)).where(of_run).scalar_subquery()
         return and_(col(AttemptRow.run_id) == RunRow.id, col(AttemptRow.number) == newest)
 
     def attest(self, run: str, numbers: Iterable[int], by: str) -> None:
-        """Write down that worker, driver and browser of these attempts of this host were seen dead by now, each once.
+        """Record that worker, driver and browser of these attempts of this host are dead now. Done once an attempt.
 
         Args:
             run: the run's id.
             numbers: the attempts.
-            by: JSON of the process that has seen it.
+            by: JSON of the process that saw them dead.
         """
         with self._database.write() as session:
             for number in numbers:

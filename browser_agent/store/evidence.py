@@ -1,7 +1,6 @@
-"""Pictures and page copies: named by the hash of their bytes, kept in their place before their rows are written.
+"""Pictures and page copies, named by the hash of their bytes.
 
-A blob is stored once however often it is seen. A crash may leave bytes without a row, never a row without its bytes.
-Knows nothing of what a picture shows, and of its place only what `Place` says.
+The bytes are stored before the row: a crash may leave bytes without a row, never a row without its bytes.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from sqlmodel import select
 from browser_agent.clock import Clock
 from browser_agent.errors import StoreUnusable, UnknownName
 from browser_agent.store.database import Database
-from browser_agent.store.evidence_location import Place, Placed, address_of
+from browser_agent.store.evidence_location import EvidenceLocation, OpenedEvidence, recorded_address
 from browser_agent.store.records import BlobRow
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -28,33 +27,33 @@ class Artifacts:
     Args:
         database: holds a row for each.
         clock: time of the rows.
-        placed: where the bytes are.
+        opened: where the bytes are.
 
     Attributes:
-        place: the same.
+        location: holds the bytes.
     """
 
-    def __init__(self, database: Database, clock: Clock, placed: Placed) -> None:
-        self._database, self._clock, self._address = database, clock, placed.address
-        self.place: Place = placed.place
+    def __init__(self, database: Database, clock: Clock, opened: OpenedEvidence) -> None:
+        self._database, self._clock, self._address = database, clock, opened.address
+        self.location: EvidenceLocation = opened.location
 
-    def keep(self, content: bytes, media_type: str) -> str:
-        """Store the bytes and return their sha256 in hex; the same bytes are stored once.
+    def save(self, content: bytes, media_type: str) -> str:
+        """Save the bytes and return their sha256 in hex; the same bytes are stored once.
 
         Raises:
-            StoreUnusable: the bytes could not be written; no row was made.
+            StoreUnusable: the bytes could not be written; there is no row.
         """
         digest = hashlib.sha256(content).hexdigest()
-        if not self.place.holds(digest):
-            self.place.put(digest, content)
+        if not self.location.holds(digest):
+            self.location.put(digest, content)
         with self._database.write() as session:
-            if address_of(session) != self._address:
+            if recorded_address(session) != self._address:
                 raise StoreUnusable(
-                    f"The store's pictures have been given another place than {self.place.shown} since it was opened. "
-                    "The picture has no row. Begin anew."
+                    f"The store's pictures have been moved away from {self.location.shown} since it was opened. The "
+                    "picture was not recorded. Open the store again."
                 )
             if session.get(BlobRow, digest) is None:
-                session.add(BlobRow(digest=digest, media_type=media_type, size=len(content), at=self._clock.now()))
+                session.add(BlobRow(digest=digest, media_type=media_type, at=self._clock.now()))
         return digest
 
     def read(self, digest: str) -> tuple[bytes, str]:
@@ -62,12 +61,12 @@ class Artifacts:
 
         Raises:
             UnknownName: no blob of that digest, or its bytes are missing or altered.
-            StoreUnusable: it can't be known now whether they are there.
+            StoreUnusable: the location does not answer, so it is unknown whether they are there.
         """
         row = self._row(digest) if _DIGEST.fullmatch(digest) else None
         if row is None:
             raise UnknownName(f"No stored picture or page copy {digest}.")
-        content = self.place.get(digest)
+        content = self.location.get(digest)
         if content is None:
             raise UnknownName(f"The file of blob {digest} is missing.")
         if hashlib.sha256(content).hexdigest() != digest:
@@ -78,7 +77,7 @@ class Artifacts:
         """Digests whose bytes are missing or altered.
 
         Raises:
-            StoreUnusable: it can't be known now.
+            StoreUnusable: the location does not answer.
         """
         with self._database.read() as session:
             known = list(session.exec(select(BlobRow.digest)))
@@ -90,5 +89,5 @@ class Artifacts:
             return session.get(BlobRow, digest)
 
     def _holds(self, digest: str) -> bool:
-        content = self.place.get(digest)
+        content = self.location.get(digest)
         return content is not None and hashlib.sha256(content).hexdigest() == digest

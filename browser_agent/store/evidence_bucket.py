@@ -1,8 +1,7 @@
-"""Pictures as objects in a bucket of an S3-compatible store, which every machine that may reach it sees.
+"""Pictures as objects in a bucket of an S3-compatible store, shared by all machines that can reach it.
 
-Endpoint, region and key come from the environment by the names that AWS gives them (`AWS_ENDPOINT_URL`, `AWS_REGION`,
-`AWS_ACCESS_KEY_ID` ...): they are never written down and never shown. Knows no rows. What may never happen: a wait
-without an end; "it isn't there" is said of a bucket that did not answer.
+Endpoint, region and key come from the environment by their AWS names (`AWS_ENDPOINT_URL`, `AWS_REGION`,
+`AWS_ACCESS_KEY_ID` ...); they are never stored and never shown.
 """
 
 from __future__ import annotations
@@ -22,26 +21,26 @@ if TYPE_CHECKING:
     from obstore.store import S3Store
 
 PATIENCE_SECONDS = 8.0
-"""For one request, and for trying it again: it ends after twice that at the latest, well below a lease."""
+"""The limit for one request, and for its retries: all ends after twice that, well below a lease."""
 CONNECT_SECONDS = 4.0
 QUIET_SECONDS = 20.0
-"""A bucket that has kept us waiting isn't asked again for so long: a look takes several pictures, by a deadline."""
-_KEPT_WAITING = 0.25  # of the patience
+"""A slow bucket is not asked again for this time, since a look has a deadline and takes several pictures."""
+_SLOW = 0.25  # of the patience
 _TRIES = 5
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 T = TypeVar("T")
 
 
 class Bucket:
-    """A place of pictures.
+    """An evidence location in a bucket.
 
     Args:
         address: `s3://bucket/prefix`.
-        store: the name of the store, under which its objects lie: so stores may share a bucket, and never mix.
+        store: the store's name; its objects' names begin with it, so that stores can share a bucket.
         patience: see `PATIENCE_SECONDS`.
 
     Attributes:
-        shown: the place for a person.
+        shown: the location for a person.
     """
 
     def __init__(self, address: str, store: str, patience: float = PATIENCE_SECONDS) -> None:
@@ -50,23 +49,23 @@ class Bucket:
         self._quiet, self._why = 0.0, ""
 
     def put(self, digest: str, content: bytes) -> None:
-        """Store the bytes; an object is there as a whole, or not at all."""
-        self._asked(
+        """Store the bytes. An object appears whole or not at all."""
+        self._request(
             "A picture could not be stored in",
             lambda: self._objects.put(_key(digest), content, use_multipart=False),
         )
 
     def get(self, digest: str) -> bytes | None:
-        """The bytes; None if there are none."""
-        return self._asked(
+        """The bytes; None if they are not there."""
+        return self._request(
             "A picture could not be read from",
             lambda: _unless_missing(lambda: bytes(self._objects.get(_key(digest)).bytes())),
         )
 
     def holds(self, digest: str) -> bool:
-        """Whether there is an object of that name, so that it need not be stored."""
+        """Whether the object is there."""
         return (
-            self._asked(
+            self._request(
                 "A picture could not be stored in",
                 lambda: _unless_missing(lambda: self._objects.head(_key(digest))),
             )
@@ -74,18 +73,18 @@ class Bucket:
         )
 
     def probe(self) -> float:
-        """Write an object, read it, delete it; the seconds that it took.
+        """Write an object, read it and delete it; returns the seconds that this took.
 
         Raises:
-            StoreUnusable: one of them could not be done.
+            StoreUnusable: one of these failed.
         """
         began, name = time.monotonic(), "doctor"
-        self._asked("Nothing can be stored in", lambda: self._objects.put(name, b"doctor", use_multipart=False))
-        self._asked("Nothing can be read from", lambda: self._objects.get(name).bytes())
-        self._asked("Nothing can be deleted in", lambda: self._objects.delete(name))
+        self._request("Nothing can be stored in", lambda: self._objects.put(name, b"doctor", use_multipart=False))
+        self._request("Nothing can be read from", lambda: self._objects.get(name).bytes())
+        self._request("Nothing can be deleted in", lambda: self._objects.delete(name))
         return time.monotonic() - began
 
-    def _asked(self, words: str, ask: Callable[[], T]) -> T:
+    def _request(self, words: str, ask: Callable[[], T]) -> T:
         began = time.monotonic()
         if began < self._quiet:
             raise StoreUnusable(f"{words} {self.shown}: {self._why}.")
@@ -93,9 +92,9 @@ class Bucket:
             return ask()
         except StoreUnusable:
             raise
-        except Exception as error:  # whatever a library and a server can come up with
+        except Exception as error:  # the library documents no common class of its errors
             self._why = _in_words(error)
-            if time.monotonic() - began > self._patience * _KEPT_WAITING:
+            if time.monotonic() - began > self._patience * _SLOW:
                 self._quiet = time.monotonic() + QUIET_SECONDS
             raise StoreUnusable(f"{words} {self.shown}: {self._why}.") from error
 
@@ -112,7 +111,7 @@ class Bucket:
         return S3Store(
             bucket,
             prefix=prefix,
-            client_options={  # they replace what the environment says of the client
+            client_options={  # these replace client options from the environment
                 "timeout": patience,
                 "connect_timeout": min(patience, timedelta(seconds=CONNECT_SECONDS)),
                 "allow_http": os.environ.get("AWS_ALLOW_HTTP", "").lower() in {"true", "1", "yes"},
@@ -139,7 +138,7 @@ def _unless_missing(ask: Callable[[], T]) -> T | None:
 
 
 def _in_words(error: Exception) -> str:
-    """What hinders it, without the library's own long account of the request."""
+    """The error in a few words, without the library's account of the request."""
     said = str(error)
     code = _CODE.search(said)
     if code is not None:

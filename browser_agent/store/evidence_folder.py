@@ -1,7 +1,6 @@
-"""Pictures as files in a folder, which other machines may see too.
+"""Pictures as files in a folder, which several machines may share.
 
-Knows no rows. What may never happen: a file whose name does not stand for its bytes, after a crash too; a picture is
-put into a shared folder that is not the store's, such as the empty one below a disk that isn't mounted.
+A shared folder holds a mark, so that no picture is written into another folder, such as an empty mount point.
 """
 
 from __future__ import annotations
@@ -13,25 +12,25 @@ from pathlib import Path
 from browser_agent.errors import StoreUnusable
 
 MARK = ".browser-agent-store"
-"""The file in a shared folder that says whose it is."""
+"""The file in a shared folder that names its store."""
 
 
 class Folder:
-    """A place of pictures.
+    """An evidence location in a folder.
 
     Args:
-        path: the folder; it may be a link to one that other machines see too.
-        mark: the name of the store that must stand in it; without one it isn't looked for.
+        path: the folder; it may be a link to a shared one.
+        mark: the name of the store that its mark must hold; "" = the mark is not checked.
 
     Attributes:
-        shown: the place for a person.
+        shown: the location for a person.
     """
 
     def __init__(self, path: Path, mark: str = "") -> None:
         self.path, self.shown, self._mark = path, str(path), mark
 
     def put(self, digest: str, content: bytes) -> None:
-        """Write the bytes, so that a power cut can't take them back."""
+        """Write the bytes, whole and synced to the disk."""
         self._check()
         path = self._path(digest)
         part = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -40,7 +39,7 @@ class Folder:
             with part.open("wb") as file:
                 file.write(content)
                 file.flush()
-                os.fsync(file.fileno())  # a row never names bytes that a power cut can take back
+                os.fsync(file.fileno())  # a row must never name bytes that a power cut can take back
             part.replace(path)
         except OSError as error:
             with suppress(OSError):
@@ -48,7 +47,7 @@ class Folder:
             raise StoreUnusable(f"A picture could not be stored in {self.shown}: {error.strerror}.") from error
 
     def get(self, digest: str) -> bytes | None:
-        """The bytes; None if there are none."""
+        """The bytes; None if they are not there."""
         self._check()
         try:
             return self._path(digest).read_bytes()
@@ -56,15 +55,15 @@ class Folder:
             return None
 
     def holds(self, digest: str) -> bool:
-        """Whether there is a file of that name."""
+        """Whether the file is there."""
         self._check()
         return self._path(digest).exists()
 
-    def take(self) -> None:
-        """Mark the folder as the store's; it is made if it is not there.
+    def claim(self) -> None:
+        """Mark the folder as the store's, and create it if missing.
 
         Raises:
-            StoreUnusable: it bears the mark of another store, or can't be written.
+            StoreUnusable: it has the mark of another store, or cannot be written.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -75,7 +74,7 @@ class Folder:
         self._check()
 
     def is_marked(self) -> bool:
-        """Whether the store's mark stands in it."""
+        """Whether it has the store's mark."""
         return self._found() == self._mark
 
     def _check(self) -> None:
@@ -83,7 +82,7 @@ class Folder:
             return
         whose = "is another store's" if self._found() else "is not here"
         raise StoreUnusable(
-            f"The folder of this store's pictures, {self.shown}, {whose} (its mark in {MARK} is looked for). Mount it "
+            f"The folder of this store's pictures, {self.shown}, {whose} (by its mark in {MARK}). Mount it "
             "there, or set evidence to where it is on this machine. Nothing was written."
         )
 

@@ -1,9 +1,7 @@
-"""Where the pictures of a store lie: in the folder beside it, in another one, or in a bucket; and that it stays so.
+"""Where a store's pictures are: in the folder beside it, in another folder, or in a bucket.
 
-What was said when the store was first given a place stands in the store: whoever opens it later finds them, whatever
-the settings say there, and whoever names another place is refused. Before the first picture the last word counts. What
-may never happen: pictures of one store in two places; those of two stores in one (a bucket's part bears the name of its
-store, a folder that machines share bears its mark).
+The first choice is recorded in the store, so every process finds the pictures, and a process that names another
+location is refused. Until the first picture is saved, the location can still be changed.
 """
 
 from __future__ import annotations
@@ -14,86 +12,88 @@ from typing import Protocol
 
 from sqlmodel import Session, col, select
 
-from browser_agent.clock import Clock, new_id
+from browser_agent.clock import new_id
 from browser_agent.errors import Misuse
 from browser_agent.store.address import BUCKET, evidence_beside, evidence_located, shown
 from browser_agent.store.database import Database
 from browser_agent.store.evidence_bucket import Bucket
 from browser_agent.store.evidence_folder import Folder
-from browser_agent.store.records import BlobRow, PlaceRow
+from browser_agent.store.records import BlobRow, EvidenceLocationRow
 
 _ONLY = 1
 
 
-class Place(Protocol):
-    """Holds bytes by their hash. Whatever can't be done, or can't be known, is a `StoreUnusable`.
+class EvidenceLocation(Protocol):
+    """Holds bytes under their hash. Every method raises `StoreUnusable` if the location fails or does not answer.
 
     Attributes:
-        shown: the place for a person.
+        shown: the location for a person.
     """
 
     shown: str
 
     def put(self, digest: str, content: bytes) -> None:
-        """Store the bytes, durably; those that are there are the same."""
+        """Store the bytes durably."""
 
     def get(self, digest: str) -> bytes | None:
-        """The bytes; None if there are none."""
+        """The bytes; None if they are not there."""
 
     def holds(self, digest: str) -> bool:
-        """Whether there are bytes of that hash, without reading them."""
+        """Whether bytes of that hash are there, without reading them."""
 
 
 @dataclass(frozen=True)
-class Placed:
-    """A place, and how the store names it; None = the folder beside it."""
+class OpenedEvidence:
+    """A location, and its recorded address. None = the folder beside the store."""
 
-    place: Place
+    location: EvidenceLocation
     address: str | None
 
 
-def address_of(session: Session) -> str | None:
-    """What the store says of where its pictures lie; None = beside it."""
-    row = session.get(PlaceRow, _ONLY)
+def recorded_address(session: Session) -> str | None:
+    """The recorded address of the store's pictures; None = beside it."""
+    row = session.get(EvidenceLocationRow, _ONLY)
     return row.address if row else None
 
 
-def placed(database: Database, clock: Clock, where: Path | str, said: Path | str | None) -> Placed:
-    """The place of the pictures, written down if it is new.
+def open_evidence(database: Database, where: Path | str, wanted: Path | str | None) -> OpenedEvidence:
+    """Open the location of the store's pictures; a new one is recorded.
 
     Args:
         database: the store's.
-        clock: time of the row.
-        where: where the store is.
-        said: where they are to lie; None = where they lie.
+        where: the store's address.
+        wanted: the location that the user asks for; None = the recorded one.
 
     Raises:
-        Misuse: they lie elsewhere already; what was said is no place.
-        StoreUnusable: a folder can't be used.
+        Misuse: the pictures are elsewhere already, or `wanted` is malformed.
+        StoreUnusable: a folder cannot be used.
     """
-    wanted = None if said is None else evidence_located(said)
-    if isinstance(wanted, Path):
-        _check_link(where, wanted)
-    row = _agreed(database, clock, where, wanted)
-    if isinstance(wanted, Path):
-        _link(where, wanted)
+    address = None if wanted is None else evidence_located(wanted)
+    if isinstance(address, Path):
+        _check_link(where, address)
+    row = _agreed(database, where, address)
+    if isinstance(address, Path):
+        _link(where, address)
     beside = evidence_beside(where)
     if row is None:
-        return Placed(Folder(beside), None)
+        return OpenedEvidence(Folder(beside), None)
     if row.address.startswith(BUCKET):
-        return Placed(Bucket(row.address, row.store), row.address)
-    return Placed(Folder(beside if beside.exists() else Path(row.address), row.store), row.address)
+        return OpenedEvidence(Bucket(row.address, row.store), row.address)
+    return OpenedEvidence(Folder(beside if beside.exists() else Path(row.address), row.store), row.address)
 
 
-def _agreed(database: Database, clock: Clock, where: Path | str, wanted: Path | str | None) -> PlaceRow | None:
-    """What stands in the store of it; None = beside it. A file's folder is a link beside it, and stands nowhere."""
+def _agreed(database: Database, where: Path | str, wanted: Path | str | None) -> EvidenceLocationRow | None:
+    """The recorded location, after recording `wanted` if that is still possible; None = beside the store.
+
+    The folder of a store in a file is not recorded: it is a link beside the file.
+    """
     with database.read() as session:
-        row = session.get(PlaceRow, _ONLY)
+        row = session.get(EvidenceLocationRow, _ONLY)
     by_link = isinstance(wanted, Path) and isinstance(where, Path)
     if wanted is None or (by_link and row is None) or (row is not None and _is_same(row, wanted)):
         return row
     with database.write() as session:
-        row = session.get(PlaceRow, _ONLY)
+        row = session.get(EvidenceLocationRow, _ONLY)
         newest = session.exec(select(BlobRow.digest).order_by(col(BlobRow.at).desc())).first()
         if row is not None and _is_same(row, wanted):
             return row
@@ -104,23 +104,23 @@ def _agreed(database: Database, clock: Clock, where: Path | str, wanted: Path | 
             if row is not None:
                 session.delete(row)
             return None
-        row = row or PlaceRow(id=_ONLY, store=new_id("store", 12), address="", at=clock.now())
-        row.address, row.at = str(wanted), clock.now()
+        row = row or EvidenceLocationRow(id=_ONLY, store=new_id("store", 12), address="")
+        row.address = str(wanted)
         if isinstance(wanted, Path):
-            Folder(wanted, row.store).take()
+            Folder(wanted, row.store).claim()
         session.add(row)
     return row
 
 
-def _is_same(row: PlaceRow, wanted: Path | str) -> bool:
-    """Whether that is the store's place; a folder may be found by another path on another machine: its mark tells."""
+def _is_same(row: EvidenceLocationRow, wanted: Path | str) -> bool:
+    """Whether `wanted` is the recorded location. A folder is compared by its mark: paths differ between machines."""
     if isinstance(wanted, str) or row.address.startswith(BUCKET):
         return row.address == str(wanted)
     return Folder(wanted, row.store).is_marked()
 
 
 def _check_link(where: Path | str, wanted: Path) -> None:
-    """See that what stands beside the store is a link to the folder, or nothing.
+    """Refuse a folder unless the link beside the store already leads to it, or nothing is there yet.
 
     Raises:
         Misuse: the store has pictures somewhere else already.
@@ -129,16 +129,16 @@ def _check_link(where: Path | str, wanted: Path) -> None:
     there = beside.exists() or beside.is_symlink()
     if there and not (beside.exists() and beside.resolve() == wanted.resolve()):
         raise Misuse(
-            f"The pictures of {shown(where)} lie in {beside.resolve()} already. Move that folder to {wanted} and put a "
+            f"The pictures of {shown(where)} are in {beside.resolve()} already. Move that folder to {wanted} and put a "
             f"link to it at {beside}, or leave the setting evidence out. Nothing was changed."
         )
 
 
 def _link(where: Path | str, wanted: Path) -> None:
-    """See to it that such a link is there.
+    """Create the link beside the store, if it is missing.
 
     Raises:
-        Misuse: the folder cannot be made.
+        Misuse: the folder cannot be created.
     """
     beside = evidence_beside(where)
     if beside.exists():
@@ -153,10 +153,10 @@ def _link(where: Path | str, wanted: Path) -> None:
 
 def _elsewhere(where: Path | str, there: str, wanted: Path | str) -> Misuse:
     return Misuse(
-        f"The pictures of {shown(where)} lie in {there} already, and one store has one place: {wanted} was not taken. "
-        "Leave the setting evidence out, or begin a new store. Nothing was changed."
+        f"The pictures of {shown(where)} are in {there} already, and a store has only one location for them: {wanted} "
+        "was refused. Leave the setting evidence out, or use a new store. Nothing was changed."
     )
 
 
 def _beside_in_words(where: Path | str) -> str:
-    return f"{evidence_beside(where)}{' of the machines that have made them' if isinstance(where, str) else ''}"
+    return f"{evidence_beside(where)}{' of the machines that made them' if isinstance(where, str) else ''}"

@@ -1,7 +1,7 @@
-"""The inbox: questions that wait for a person, and the answers, each by a compare-and-set on the open question.
+"""The inbox: questions that wait for a person, and their answers.
 
-A question never says more than is known and never less. An answer is a new fact that names the person; it settles the
-gesture in the same transaction. Two people cannot both answer.
+An answer is written by a compare-and-set on the open question, so two people cannot both answer. It names the person,
+and settles the gesture in the same transaction.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from sqlmodel import Session, col, select
 
 from browser_agent.clock import Clock, new_id
-from browser_agent.errors import Misuse, NotAllowed, UnknownName, nearest
+from browser_agent.errors import UnknownName
 from browser_agent.states import (
     QUESTION_ARROWS,
     RUN_ARROWS,
@@ -26,8 +26,8 @@ from browser_agent.states import (
     RunState,
     check_arrow,
 )
-from browser_agent.store import approvals, audit
-from browser_agent.store.approvals import Consent
+from browser_agent.store import answers, approvals, audit
+from browser_agent.store.answers import ALLOWED, PersonAnswer
 from browser_agent.store.database import Database, scrubber_of
 from browser_agent.store.journal import Journal
 from browser_agent.store.leases import Lease, fence
@@ -35,8 +35,8 @@ from browser_agent.store.records import GestureRow, QuestionRow, RunRow
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question as it is put."""
+class NewQuestion:
+    """A question to be asked. See `QuestionRow`."""
 
     kind: QuestionKind
     words: str
@@ -50,36 +50,14 @@ class Asked:
     gesture: str | None = None
 
 
-@dataclass(frozen=True)
-class Said:
-    """A person's answer."""
-
-    answer: Answer
-    by: str
-    reason: str
-    values: Mapping[str, str] = field(default_factory=dict)
-    override: bool = False
-    consent: Consent = field(default_factory=Consent)
-
-
-ALLOWED: Mapping[QuestionKind, frozenset[Answer]] = {
-    QuestionKind.OUTCOME: frozenset({Answer.HAPPENED, Answer.NOT_HAPPENED, Answer.ABANDON}),
-    QuestionKind.ALREADY_THERE: frozenset({Answer.HAPPENED, Answer.NOT_HAPPENED, Answer.ABANDON}),
-    QuestionKind.VALUES: frozenset({Answer.HAPPENED, Answer.ABANDON}),
-    QuestionKind.TASK_CHANGED: frozenset({Answer.MAP, Answer.MAKE, Answer.ABANDON}),
-    QuestionKind.MARKED_STEP: frozenset({Answer.NOT_HAPPENED, Answer.ABANDON}),
-    QuestionKind.ATTEMPTS: frozenset({Answer.ABANDON}),
-    QuestionKind.SIGNED_OUT: frozenset({Answer.ABANDON}),
-    QuestionKind.APPROVAL: frozenset({Answer.APPROVE, Answer.REFUSE, Answer.ABANDON}),
-}
-"""What may be answered to which kind of question."""
-
 _SETTLES: Mapping[Answer, GestureState] = {
     Answer.HAPPENED: GestureState.HAPPENED,
     Answer.NOT_HAPPENED: GestureState.NOT_HAPPENED,
     Answer.ABANDON: GestureState.ABANDONED,
 }
 """The state in which an answer leaves the gesture that its question is about."""
+_NOTIFIED = "told_at"
+"""The detail that says when a person was notified."""
 
 
 class Inbox:
@@ -88,12 +66,15 @@ class Inbox:
     def __init__(self, database: Database, clock: Clock, journal: Journal) -> None:
         self._database, self._clock, self._journal = database, clock, journal
 
-    def ask(self, lease: Lease, asked: Asked) -> QuestionRow:
-        """Put a question, once; its gesture, if any, becomes `asked` in the same transaction."""
+    def ask(self, lease: Lease, asked: NewQuestion) -> QuestionRow:
+        """Ask a question, or return the same one if it is open already.
+
+        The gesture that it is about, if any, becomes `asked` in the same transaction.
+        """
         with self._database.write() as session:
             fence(session, lease)
-            words = scrubber_of(session).facts(asked)  # as it will stand there, so that it is known again
-            asked = replace(words, details=asked.details)  # what an answer is bound to stays exact
+            scrubbed = scrubber_of(session).facts(asked)  # before the comparison: stored questions are scrubbed
+            asked = replace(scrubbed, details=asked.details)  # approvals are bound to the exact details
             known = self._same(session, lease.run, asked)
             if known is not None:
                 return known
@@ -113,89 +94,87 @@ class Inbox:
                 asked_at=self._clock.now(),
             )
             session.add(row)
-            pictures = [kept["blob"] for kept in asked.evidence if kept.get("blob")]
+            pictures = [seen["blob"] for seen in asked.evidence if seen.get("blob")]
             facts = {"kind_of": str(asked.kind), "words": asked.words, "reasons": asked.reasons, "evidence": pictures}
-            self._tell(session, lease.run, "question", row, attempt=lease.attempt, **facts)
+            self._audit(session, lease.run, "question", row, attempt=lease.attempt, **facts)
             if asked.gesture is not None and asked.kind is not QuestionKind.VALUES:
                 self._journal.move_within(session, lease, asked.gesture, GestureState.ASKED)
             return row
 
     def close(self, lease: Lease, question: str, because: str) -> None:
-        """Close an open question that needs no person any more."""
+        """Close an open question that no longer needs a person."""
         with self._database.write() as session:
             fence(session, lease)
             row = _question(session, question)
             self._end(row, QuestionState.CLOSED)
             row.reason = because
             session.add(row)
-            self._tell(session, lease.run, "question_closed", row, attempt=lease.attempt, because=because)
+            self._audit(session, lease.run, "question_closed", row, attempt=lease.attempt, because=because)
 
-    def safe_from(self, lease: Lease, question: str, safe: datetime) -> None:
-        """Write down from when on an absence can be one, where that was not known when the question was put."""
+    def set_earliest_safe(self, lease: Lease, question: str, at: datetime) -> None:
+        """Set the earliest time at which "not found" may count, if it was unknown when the question was asked."""
         with self._database.write() as session:
             fence(session, lease)
             row = _question(session, question)
-            row.earliest_safe = safe
+            row.earliest_safe = at
             session.add(row)
-            self._tell(session, lease.run, "question_dated", row, attempt=lease.attempt, earliest_safe=safe.isoformat())
+            facts = {"attempt": lease.attempt, "earliest_safe": at.isoformat()}
+            self._audit(session, lease.run, "question_dated", row, **facts)
 
-    def answer(self, question: str, said: Said) -> QuestionRow:
-        """Write a person's answer and what follows from it for the gesture and the run.
+    def answer(self, question: str, given: PersonAnswer) -> QuestionRow:
+        """Record a person's answer, with its effect on the gesture and the run.
 
         Raises:
             UnknownName: no such question.
-            NotAllowed: it was answered or closed already.
-            Misuse: this kind of question has no such answer, no name or reason was given, a value is missing that the
-                step needs of what happened, or it is too early for "not happened" and nobody overrides it.
+            NotAllowed, Misuse: see `answers.check` and `answers.check_time`.
         """
         with self._database.write() as session:
             row = _question(session, question)
-            _check(session, row, said)
-            self._check_time(row, said)
+            answers.check(session, row, given)
+            answers.check_time(row, given, self._clock.now())
             self._end(row, QuestionState.ANSWERED)
-            row.answer, row.by, row.reason, row.override = said.answer, said.by, said.reason, said.override
-            row.values = json.dumps(dict(said.values))
+            row.answer, row.by, row.reason, row.override = given.answer, given.by, given.reason, given.override
+            row.values = json.dumps(dict(given.values))
             session.add(row)
-            consent = self._decide(session, row, said)
             facts = {
-                "answer": str(said.answer),
-                "by": said.by,
-                "reason": said.reason,
-                "override": said.override or None,
-                **consent,
+                "answer": str(given.answer),
+                "by": given.by,
+                "reason": given.reason,
+                "override": given.override or None,
+                **self._decide_calls(session, row, given),
             }
-            self._tell(session, row.run_id, "answer", row, values=dict(said.values) or None, **facts)
-            self._follow(session, row, said)
+            self._audit(session, row.run_id, "answer", row, values=dict(given.values) or None, **facts)
+            self._apply(session, row, given)
             return row
 
-    def note_told(self, question: str) -> None:
-        """Write down that a person was told of a question by command or address; the run is not touched."""
+    def record_notified(self, question: str) -> None:
+        """Record that a person was notified of a question, by command or by URL. The run is not touched."""
         with self._database.write() as session:
             row = _question(session, question)
-            row.details = json.dumps({**json.loads(row.details), "told_at": self._clock.now().isoformat()})
+            row.details = json.dumps({**json.loads(row.details), _NOTIFIED: self._clock.now().isoformat()})
             session.add(row)
-            self._tell(session, row.run_id, "question_told", row)
+            self._audit(session, row.run_id, "question_told", row)
 
-    def was_told(self, question: QuestionRow) -> bool:
-        """Whether a person was told of a question by command or address."""
-        return "told_at" in json.loads(question.details)
+    def was_notified(self, question: QuestionRow) -> bool:
+        """Whether a person was notified of the question."""
+        return _NOTIFIED in json.loads(question.details)
 
-    def check(self, question: str, said: Said) -> None:
-        """Refuse an answer that could not be taken at any time; `answer` refuses what is too early as well.
+    def check(self, question: str, given: PersonAnswer) -> None:
+        """Refuse an answer that the question would never take. `answer` also refuses one that comes too early.
 
         Raises:
             UnknownName, NotAllowed, Misuse: see `answer`.
         """
         with self._database.read() as session:
-            _check(session, _question(session, question), said)
+            answers.check(session, _question(session, question), given)
 
     def question(self, question: str) -> QuestionRow:
-        """One question; `UnknownName` if there is none."""
+        """One question. Raises `UnknownName` if there is none."""
         with self._database.read() as session:
             return _question(session, question)
 
     def questions(self, run: str | None = None, *, open_only: bool = False) -> list[QuestionRow]:
-        """Questions of one run or of all, oldest first."""
+        """The questions of one run or of all, oldest first."""
         asked = select(QuestionRow).order_by(col(QuestionRow.asked_at))
         if run is not None:
             asked = asked.where(QuestionRow.run_id == run)
@@ -215,66 +194,53 @@ class Inbox:
             pairs = list(session.exec(asked))
         return {gesture.id: question for question, gesture in pairs if _has_settled(question, gesture)}
 
-    def _same(self, session: Session, run: str, asked: Asked) -> QuestionRow | None:
+    def _same(self, session: Session, run: str, asked: NewQuestion) -> QuestionRow | None:
         rows = session.exec(
             select(QuestionRow).where(QuestionRow.run_id == run, QuestionRow.state == QuestionState.OPEN)
         )
         wanted = (asked.kind, asked.gesture, asked.step, asked.words)
         return next((row for row in rows if (row.kind, row.gesture_id, row.step_id, row.words) == wanted), None)
 
-    def _check_time(self, row: QuestionRow, said: Said) -> None:
-        early = row.earliest_safe is None or self._clock.now() < row.earliest_safe
-        if row.kind is QuestionKind.OUTCOME and said.answer is Answer.NOT_HAPPENED and early and not said.override:
-            when = (
-                f"before {row.earliest_safe:%Y-%m-%d %H:%M:%S} UTC"
-                if row.earliest_safe
-                else "since no time is declared"
-            )
-            raise Misuse(
-                f"Too early to say that it has not happened: it may still take effect ({when}). Wait, declare the "
-                "site's late_commit, or take it on yourself by name with --override. Nothing was changed."
-            )
-
     def _end(self, row: QuestionRow, state: QuestionState) -> None:
         check_arrow(QUESTION_ARROWS, row.state, state)
         row.state, row.ended_at = state, self._clock.now()
 
-    def _decide(self, session: Session, row: QuestionRow, said: Said) -> dict[str, Any]:
-        """Write down what was said to each call of an approval; what the audit log tells of it."""
-        if said.answer not in {Answer.APPROVE, Answer.REFUSE}:
+    def _decide_calls(self, session: Session, row: QuestionRow, given: PersonAnswer) -> dict[str, Any]:
+        """Record the decision on each call of an approval; returns its facts for the audit log."""
+        if given.answer not in {Answer.APPROVE, Answer.REFUSE}:
             return {}
-        yes = said.answer is Answer.APPROVE
-        rows = approvals.decide(self._database, session, row, yes=yes, consent=said.consent)
+        yes = given.answer is Answer.APPROVE
+        rows = approvals.decide(self._database, session, row, yes=yes, consent=given.consent)
         expires = rows[0].expires if yes and rows else None
         return {
             "calls": [f"{'approved' if call.approved else 'refused'}: {call.step} {call.arguments}" for call in rows],
-            "until_done": said.consent.until_done or None,
+            "until_done": given.consent.until_done or None,
             "expires": expires.isoformat() if expires else None,
         }
 
-    def _follow(self, session: Session, row: QuestionRow, said: Said) -> None:
-        """Carry the answer out: the gesture is settled by the person's word, or the run is abandoned."""
+    def _apply(self, session: Session, row: QuestionRow, given: PersonAnswer) -> None:
+        """Settle the gesture by the answer, or abandon the run."""
         run = session.get_one(RunRow, row.run_id)
         lease = Lease(run.id, run.attempt, run.token)
-        proven = json.dumps([f"answer to {row.id} by {said.by}: {said.reason}"])
-        state = _SETTLES.get(said.answer)
+        proven = json.dumps([f"answer to {row.id} by {given.by}: {given.reason}"])
+        state = _SETTLES.get(given.answer)
         gesture = session.get(GestureRow, row.gesture_id) if row.gesture_id else None
         if gesture is not None and state is not None and gesture.state is GestureState.ASKED:
-            values = {**json.loads(gesture.values or "{}"), **said.values}
-            facts = {"values": json.dumps(values), "proven_by": proven, "by": said.by}
+            values = {**json.loads(gesture.values or "{}"), **given.values}
+            facts = {"values": json.dumps(values), "proven_by": proven, "by": given.by}
             self._journal.move_within(session, lease, gesture.id, state, **facts).settled_at = row.ended_at
         elif gesture is not None and row.kind is QuestionKind.VALUES:
-            gesture.values = json.dumps({**json.loads(gesture.values or "{}"), **said.values})
+            gesture.values = json.dumps({**json.loads(gesture.values or "{}"), **given.values})
             session.add(gesture)
-        if said.answer is Answer.ABANDON:
+        if given.answer is Answer.ABANDON:
             check_arrow(RUN_ARROWS, run.state, RunState.ABANDONED)
-            run.state, run.ended_by = RunState.ABANDONED, f"abandoned by {said.by}: {said.reason}"
+            run.state, run.ended_by = RunState.ABANDONED, f"abandoned by {given.by}: {given.reason}"
             session.add(run)
         elif run.state is RunState.WAITING:
-            run.ended_by = f"{row.id} was answered by {said.by}: {said.reason}"
+            run.ended_by = f"{row.id} was answered by {given.by}: {given.reason}"
             session.add(run)
 
-    def _tell(self, session: Session, run: str, kind: str, row: QuestionRow, **facts: Any) -> None:
+    def _audit(self, session: Session, run: str, kind: str, row: QuestionRow, **facts: Any) -> None:
         audit.append(
             session, self._clock, kind, run, question=row.id, gesture=row.gesture_id, step=row.step_id, **facts
         )
@@ -294,55 +260,11 @@ def _question(session: Session, question: str) -> QuestionRow:
     return row
 
 
-def _details(session: Session, asked: Asked) -> dict[str, Any]:
-    """The details, with the names of the values that the step still needs if a person says that it happened."""
+def _details(session: Session, asked: NewQuestion) -> dict[str, Any]:
+    """The details, with the names of the values that the step still needs if the gesture happened."""
     gesture = session.get(GestureRow, asked.gesture) if asked.gesture else None
     if gesture is None or "needs" in asked.details or Answer.HAPPENED not in ALLOWED[asked.kind]:
         return dict(asked.details)
     known = json.loads(gesture.values or "{}")
     needs = [name for name in json.loads(gesture.intent).get("needs", ()) if name not in known]
     return {**asked.details, "needs": needs}
-
-
-def _check(session: Session, row: QuestionRow, said: Said) -> None:
-    if row.state is not QuestionState.OPEN:
-        raise NotAllowed(f"{_end_in_words(row)} {_open_now(session, row.run_id)} Nothing was changed.")
-    if said.answer not in ALLOWED[row.kind]:
-        allowed = ", ".join(sorted(str(answer).replace("_", "-") for answer in ALLOWED[row.kind]))
-        raise Misuse(f"Question {row.id} can be answered with: {allowed}. Nothing was changed.")
-    if not said.by.strip() or not said.reason.strip():
-        raise Misuse("An answer needs a name (--by) and a reason (--reason). Nothing was changed.")
-    if said.answer is Answer.APPROVE:
-        approvals.check(row, said.consent)
-    elif said.consent != Consent():
-        raise Misuse("Only a yes can be for some of the calls, for a time, or until it is done. Nothing was changed.")
-    _check_names(session, row, said)
-    missing = [name for name in json.loads(row.details).get("needs", ()) if name not in said.values]
-    if said.answer is Answer.HAPPENED and missing:
-        names, given = ", ".join(missing), " ".join(f"--value {name}=..." for name in missing)
-        raise Misuse(f"If it happened, the run needs to know its {names}: add {given} Nothing was changed.")
-
-
-def _check_names(session: Session, row: QuestionRow, said: Said) -> None:
-    """Refuse a value by a name that nothing will read; what an older version has written down takes any."""
-    gesture = session.get(GestureRow, row.gesture_id) if row.gesture_id else None
-    takes = json.loads(gesture.intent).get("takes") if gesture is not None else None
-    if takes is None:
-        return
-    known = list(dict.fromkeys([*json.loads(row.details).get("needs", ()), *takes]))
-    if wrong := [f"{name}: there is no such value{nearest(name, known)}" for name in said.values if name not in known]:
-        raise Misuse(f"{'; '.join(wrong)}. Nothing was changed.".replace("?.", "?"))
-
-
-def _end_in_words(row: QuestionRow) -> str:
-    """Who or what has ended a question, and when."""
-    when = f"{row.ended_at:%Y-%m-%d %H:%M:%S} UTC" if row.ended_at else "an unknown time"
-    if row.answer is None:
-        return f"Question {row.id} was closed at {when} without an answer: {row.reason}."
-    return f"Question {row.id} was answered at {when} by {row.by}: {row.answer.replace('_', '-')} ({row.reason})."
-
-
-def _open_now(session: Session, run: str) -> str:
-    asked = select(QuestionRow).where(QuestionRow.run_id == run, QuestionRow.state == QuestionState.OPEN)
-    ids = [row.id for row in session.exec(asked)]
-    return f"Open in run {run} now: {', '.join(ids)}." if ids else f"No question of run {run} is open now."

@@ -1,8 +1,6 @@
-"""The journal: steps and gestures of a run, each fact written before the next arrow is taken.
+"""The journal: the steps and gestures of a run, each change of state recorded before the next one.
 
-A gesture's row is written (`intend`) before the browser is touched, moved to `dispatching` only while the lease holds
-(`dispatch`), and settled only with evidence. Every write is fenced by the attempt and tells the audit log in the same
-transaction. Decides nothing: arrows come from `states`, outcomes from whoever has looked.
+Every write is fenced by the attempt's lease, and appends to the audit log in the same transaction.
 """
 
 from __future__ import annotations
@@ -25,15 +23,16 @@ from browser_agent.store.records import AttemptRow, GestureRow, ObservationRow, 
 
 _MAY_SEND = (GestureState.DISPATCHING, GestureState.IN_DOUBT)
 _READ_BACK = ("proof", "known", "needs", "takes")
+"""The parts of an intent that recovery reads, which must stay exact."""
 _PROGRESS = {"deaths": 0}
-"""What was finished gives the run its attempts anew; a refusal or a proven absence doesn't: it may come for ever."""
+"""Progress resets the run's count of deaths. A refusal or a proven absence is none: those could go on for ever."""
 _DONE = frozenset({GestureState.HAPPENED, GestureState.REJECTED})
 _SETTLED = frozenset(state for state, arrows in GESTURE_ARROWS.items() if not arrows)
 
 
 @dataclass(frozen=True)
-class Called:
-    """A step call as the journal knows it."""
+class NewStep:
+    """A step call to be recorded. See `StepRow`."""
 
     bookmark: str
     name: str
@@ -44,7 +43,7 @@ class Called:
 
 @dataclass(frozen=True)
 class Intent:
-    """A gesture as it is written down before it is made. JSON texts, see `GestureRow`."""
+    """A gesture to be recorded before it is made. See `GestureRow`."""
 
     kind: str
     words: str
@@ -59,7 +58,7 @@ class Intent:
 
 
 class Journal:
-    """Reads and writes the journal of one store."""
+    """The journal of one store."""
 
     def __init__(self, database: Database, clock: Clock, times: Times) -> None:
         self._database, self._clock, self._times = database, clock, times
@@ -67,51 +66,51 @@ class Journal:
     # reading
 
     def steps(self, run: str) -> list[StepRow]:
-        """The steps of a run in their order."""
+        """The steps of a run, in order."""
         with self._database.read() as session:
             return list(session.exec(select(StepRow).where(StepRow.run_id == run).order_by(col(StepRow.seq))))
 
     def gestures(self, run: str) -> list[GestureRow]:
-        """The gestures of a run in their order."""
+        """The gestures of a run, in order."""
         with self._database.read() as session:
             asked = select(GestureRow).join(StepRow).where(GestureRow.run_id == run)
             return list(session.exec(asked.order_by(col(StepRow.seq), col(GestureRow.number))))
 
     def gesture(self, gesture: str) -> GestureRow:
-        """One gesture; `UnknownName` if there is none."""
+        """One gesture. Raises `UnknownName` if there is none."""
         with self._database.read() as session:
             return _gesture(session, gesture)
 
     def made_at(self, site: str) -> list[GestureRow]:
-        """The gestures of all runs at that site that may have changed something there."""
+        """The gestures of all runs that may have changed something at that site."""
         with self._database.read() as session:
             asked = select(GestureRow).where(GestureRow.site == site)
             return list(session.exec(asked.where(col(GestureRow.state).not_in(NO_EFFECT_STATES))))
 
     def releases(self, gesture: str) -> list[ReleaseRow]:
-        """The requests of a gesture that the keeper let go."""
+        """The requests of a gesture that the keeper released."""
         with self._database.read() as session:
             asked = select(ReleaseRow).where(ReleaseRow.gesture_id == gesture).order_by(col(ReleaseRow.id))
             return list(session.exec(asked))
 
     def observations(self, gesture: str) -> list[ObservationRow]:
-        """All that was seen for a gesture, look by look."""
+        """The observations for a gesture, look by look."""
         with self._database.read() as session:
             asked = select(ObservationRow).where(ObservationRow.gesture_id == gesture)
             return list(session.exec(asked.order_by(col(ObservationRow.look), col(ObservationRow.position))))
 
     # steps
 
-    def begin_step(self, lease: Lease, called: Called) -> StepRow:
-        """Write a step down at the end of the journal, or hand back the one that has the bookmark.
+    def begin_step(self, lease: Lease, called: NewStep) -> StepRow:
+        """Record a step at the end of the journal, or return the one that has the bookmark already.
 
         Raises:
             Superseded: another attempt owns the run.
-            WrongTask: an argument or the caller's key for it holds a known secret in the clear.
+            WrongTask: an argument or the caller's key holds a known secret in the clear.
         """
         for what, text in (("key", called.bookmark), ("argument", called.arguments)):
             if held := self._database.scrubber.known_in(text):
-                raise WrongTask(f"A {what} of step {called.name} holds {held} in the clear: hand on the Secret itself.")
+                raise WrongTask(f"A {what} of step {called.name} holds {held} in the clear: pass the Secret itself.")
         with self._database.write() as session:
             fence(session, lease)
             asked = select(StepRow).where(StepRow.run_id == lease.run, StepRow.bookmark == called.bookmark)
@@ -132,56 +131,55 @@ class Journal:
                 began=self._clock.now(),
             )
             session.add(row)
-            self._tell(session, lease, "step_began", step=row.id, tool=row.name, words=row.words)
+            self._audit(session, lease, "step_began", step=row.id, tool=row.name, words=row.words)
             return row
 
     def end_step(self, lease: Lease, step: str, state: StepState, text: str, files: str | None = None) -> None:
-        """Finish a step with its value, let it end with the fact that it raised, or open it again.
+        """Finish a step with its value, end it with the error that it raised, or open it again.
 
         Args:
             lease: the attempt's right to write.
             step: the step's id.
-            state: `finished` (text = JSON of the value), `raised` (text = JSON of the fact) or `begun`.
+            state: `finished` (text = JSON of the value), `raised` (text = JSON of the error) or `begun`.
             text: see `state`; empty for `begun`.
             files: JSON of the files in the value.
 
         Raises:
             Superseded: another attempt owns the run.
             NotAllowed: no such arrow.
-            WrongTask: the value holds a known secret, so it can't be stored.
+            WrongTask: the value holds a known secret, so it is not stored.
         """
         with self._database.write() as session:
             fence(session, lease, **(_PROGRESS if state is not StepState.BEGUN else {}))
             row = session.get_one(StepRow, step)
             if state is StepState.FINISHED and (held := self._database.scrubber.known_in(text)):
-                raise WrongTask(f"The value of step {row.name} holds {held}: a value is stored, so return another.")
+                raise WrongTask(f"The value of step {row.name} holds {held}. Values are stored: return another.")
             check_arrow(STEP_ARROWS, row.state, state)
             row.state = state
-            row.ended = self._clock.now()  # kept when it is opened again: what was settled before belongs to that go
+            row.ended = self._clock.now()  # also when it is opened again: gestures settled before don't count
             row.value, row.files = (text, files) if state is StepState.FINISHED else (None, None)
             row.raised = text if state is StepState.RAISED else None
             session.add(row)
-            self._tell(session, lease, f"step_{state}", step=row.id, tool=row.name)
+            self._audit(session, lease, f"step_{state}", step=row.id, tool=row.name)
 
     def mark_step(self, lease: Lease, step: str, write: str) -> None:
-        """Remember that a write was seen while the step was prepared: it is not prepared again by itself."""
+        """Record a write that was seen while the step was prepared; the step is then not prepared again by itself."""
         with self._database.write() as session:
             fence(session, lease)
             row = session.get_one(StepRow, step)
-            if row.marked is not None:  # the first one is enough; keeper and worker both see it
+            if row.marked is not None:  # keeper and worker both report it; the first report is enough
                 return
             row.marked = write
             session.add(row)
-            self._tell(session, lease, "step_marked", step=row.id, tool=row.name, write=write)
+            self._audit(session, lease, "step_marked", step=row.id, tool=row.name, write=write)
 
     # gestures
 
     def intend(self, lease: Lease, step: StepRow, number: int, intent: Intent) -> GestureRow:
-        """Write a gesture down before anything of it reaches the browser.
+        """Record a gesture before anything of it reaches the browser.
 
         Raises:
-            WrongTask: its proof or its known facts hold a known secret: they are stored, and looked for by another
-                process.
+            WrongTask: its proof or its known facts hold a known secret, and they are stored exactly.
         """
         row = GestureRow(
             id=new_id("g"),
@@ -206,23 +204,23 @@ class Journal:
             pictures = [intent.before] if intent.before else None
             facts = {"tool": step.name, "site": intent.site, "account": intent.account, "target": intent.words}
             facts["reverse"] = intent.reverse or "none is declared"
-            self._tell(
+            self._audit(
                 session, lease, "intent", step=step.id, gesture=row.id, evidence=pictures, sends=intent.sends, **facts
             )
         return row
 
     def dispatch(self, lease: Lease, gesture: str, *, guarded: bool, approval: str | None = None) -> None:
-        """The fence before the input: `intent` -> `dispatching`, only while the lease has its margin left.
+        """Move a gesture to `dispatching` before its input is made, if enough of the lease is left.
 
         Args:
             lease: the attempt's right to write.
             gesture: the gesture's id.
-            guarded: the gate stands before it.
-            approval: the id of the yes that it is made on; None where its step needs none.
+            guarded: the gate at the wire is armed for it.
+            approval: the id of the approval that it uses; None = its step needs none.
 
         Raises:
-            NotApproved: the yes doesn't cover it (any more).
-            Superseded: another attempt owns the run, or too little of the lease is left to make the gesture safely.
+            NotApproved: the approval doesn't cover it, or no longer does.
+            Superseded: another attempt owns the run, or too little of the lease is left.
             NotAllowed: the gesture is no longer at `intent`.
         """
         with self._database.write() as session:
@@ -236,7 +234,7 @@ class Journal:
             row.guarded, row.dispatched_at = guarded, self._clock.now()
             session.add(row)
             present = session.get_one(AttemptRow, (lease.run, lease.attempt)).present
-            self._tell(
+            self._audit(
                 session,
                 lease,
                 "dispatch",
@@ -249,10 +247,10 @@ class Journal:
             )
 
     def release(self, lease: Lease, gesture: str, method: str, address: str) -> None:
-        """The fence at the wire, written by the keeper before a paused write is let go.
+        """Record that the keeper releases a paused request, before it does. If this raises, the request is refused.
 
         Raises:
-            Superseded: another attempt owns the run, or its lease has run out: the request must be refused.
+            Superseded: another attempt owns the run, or too little of the lease is left.
             NotAllowed: the gesture is not being dispatched.
         """
         with self._database.write() as session:
@@ -262,19 +260,17 @@ class Journal:
             row = _gesture(session, gesture)
             if row.state not in _MAY_SEND:
                 raise NotAllowed(f"A request of gesture {gesture} may not leave: the gesture is at {row.state}.")
-            release = ReleaseRow(
-                gesture_id=gesture, attempt=lease.attempt, method=method, address=address, at=self._clock.now()
-            )
+            release = ReleaseRow(gesture_id=gesture, method=method, address=address, at=self._clock.now())
             session.add(release)
-            self._tell(session, lease, "released", gesture=gesture, method=method, address=address)
+            self._audit(session, lease, "released", gesture=gesture, method=method, address=address)
 
     def move(self, lease: Lease, gesture: str, state: GestureState, **facts: Any) -> GestureRow:
-        """Take one arrow and write the facts that belong to it into the gesture's row and the audit log.
+        """Change a gesture's state, and record the facts of that change.
 
         Args:
             lease: the attempt's right to write.
             gesture: the gesture's id.
-            state: where the arrow leads.
+            state: the new state.
             facts: columns of `GestureRow`; JSON columns take JSON text.
 
         Raises:
@@ -288,14 +284,16 @@ class Journal:
     def move_within(
         self, session: Session, lease: Lease, gesture: str, state: GestureState, by: str | None = None, **facts: Any
     ) -> GestureRow:
-        """`move` inside a caller's fenced write transaction; `by` names the person who decided it."""
+        """`move` inside the caller's fenced write transaction; `by` = the person who decided it."""
         row = self._moved(session, lease, gesture, state, by=by, **facts)
         if state in _SETTLED:
             row.settled_at = self._clock.now()
         session.add(row)
-        kept = {name: _loaded(facts[name]) for name in ("values", "count", "reasons", "proven_by") if facts.get(name)}
+        recorded = {
+            name: _loaded(facts[name]) for name in ("values", "count", "reasons", "proven_by") if facts.get(name)
+        }
         pictures = [row.after] if row.after else None
-        self._tell(
+        self._audit(
             session,
             lease,
             "verdict",
@@ -304,22 +302,22 @@ class Journal:
             ended=str(state),
             by=by,
             evidence=pictures,
-            **kept,
+            **recorded,
         )
         return row
 
-    def note(self, lease: Lease, gesture: str, **facts: Any) -> None:
-        """Write facts that are no arrow (pictures, what the wire said) into the gesture's row."""
+    def record(self, lease: Lease, gesture: str, **facts: Any) -> None:
+        """Record columns of the gesture's row without changing its state, such as pictures or its traffic."""
         with self._database.write() as session:
             fence(session, lease)
             row = _gesture(session, gesture)
             for name, fact in facts.items():
                 setattr(row, name, fact)
             session.add(row)
-            self._tell(session, lease, "noted", gesture=gesture, **{n: _loaded(f) for n, f in facts.items()})
+            self._audit(session, lease, "noted", gesture=gesture, **{n: _loaded(f) for n, f in facts.items()})
 
     def observe(self, lease: Lease, gesture: str, observations: Sequence[str]) -> tuple[int, list[str]]:
-        """Keep what the observers said in one look; allowed in any state, since it decides nothing.
+        """Record the observations of one look. Allowed in any state, since it decides nothing.
 
         Returns:
             The look's number and the ids of the observations, by position.
@@ -331,7 +329,6 @@ class Journal:
             rows = [
                 ObservationRow(
                     id=new_id("o"),
-                    run_id=lease.run,
                     gesture_id=gesture,
                     attempt=lease.attempt,
                     look=look,
@@ -342,12 +339,12 @@ class Journal:
                 for position, observation in enumerate(observations)
             ]
             session.add_all(rows)
-            said = [_summary(row) for row in rows]
-            self._tell(session, lease, "look", gesture=gesture, look=look, observations=said)
+            summaries = [_summary(row) for row in rows]
+            self._audit(session, lease, "look", gesture=gesture, look=look, observations=summaries)
             return look, [row.id for row in rows]
 
     def _storable(self, intent: Intent) -> str:
-        """The intent's JSON: words are scrubbed, what recovery reads back stays as it is or is refused."""
+        """The intent's JSON, scrubbed. What recovery reads stays exact, and is refused if it holds a secret."""
         scrubber, stored = self._database.scrubber, json.loads(intent.intent)
         for name in _READ_BACK:
             if held := scrubber.known_in(json.dumps(stored.get(name))):
@@ -364,7 +361,7 @@ class Journal:
         row.state = state
         return row
 
-    def _tell(self, session: Session, lease: Lease, kind: str, /, **facts: Any) -> None:
+    def _audit(self, session: Session, lease: Lease, kind: str, /, **facts: Any) -> None:
         audit.append(session, self._clock, kind, lease.run, attempt=lease.attempt, **facts)
 
 
@@ -380,6 +377,6 @@ def _loaded(value: Any) -> Any:
 
 
 def _summary(row: ObservationRow) -> dict[str, Any]:
-    said = json.loads(row.observation)
-    pictures = [kept["blob"] for kept in said.get("evidence", ()) if kept.get("blob")]
-    return {"id": row.id, "observer": said["observer"], "sight": said["sight"], "evidence": pictures}
+    seen = json.loads(row.observation)
+    pictures = [one["blob"] for one in seen.get("evidence", ()) if one.get("blob")]
+    return {"id": row.id, "observer": seen["observer"], "sight": seen["sight"], "evidence": pictures}

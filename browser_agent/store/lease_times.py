@@ -1,8 +1,4 @@
-"""How long a lease lasts, and what must be left of it: one object, so that all who share a lease agree.
-
-The order holds always: a beat is far shorter than the lease; a gesture's input is over before its margin; closing the
-pooled connections is over before the release time. Knows no database but its clock.
-"""
+"""How long a lease lasts, and how much of it must be left for each act."""
 
 from __future__ import annotations
 
@@ -17,14 +13,14 @@ from browser_agent.store.database import Database
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of a lease.
+    """The times of a lease, in seconds; the same for all processes that share the store.
 
     Args:
-        lease: how long it lasts from each beat.
-        margin: no gesture is made with less of it left; the gesture's own time limit lies below.
-        release: it must outlast the closing of pooled connections between the fence at the wire and the request's
-            leaving, so nothing is let go with less of it left.
-        beat: how often whoever keeps a run renews it.
+        lease: how long it lasts from each heartbeat.
+        margin: no gesture is made with less of the lease left. A gesture's own time limit is shorter.
+        release: no request is released with less of the lease left, since pooled connections are closed after the
+            fence is checked and before the request leaves.
+        beat: the time between two heartbeats.
     """
 
     lease: float = 30.0
@@ -38,21 +34,21 @@ class Times:
 
     @property
     def input(self) -> float:
-        """The longest that a gesture's input may take."""
+        """How long a gesture's input may take."""
         return self.margin - min(2.0, self.margin / 4)
 
     @classmethod
     def shortened(cls, by: float) -> Self:
-        """The usual times, all of them so many times shorter."""
+        """The default times divided by a factor."""
         usual = cls()
         return cls(usual.lease / by, usual.margin / by, usual.release / by, usual.beat / by)
 
 
 def at(seconds: float) -> datetime:
-    """A moment of the database's clock, from its seconds since 1970."""
+    """The time of a number of seconds since 1970."""
     return datetime.fromtimestamp(seconds, UTC)
 
 
 def moment(database: Database, session: Session) -> datetime:
-    """Now, by the database's clock."""
+    """The time now by the database's clock."""
     return at(database.now(session))

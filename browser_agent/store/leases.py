@@ -1,7 +1,7 @@
-"""Who owns a run: runs are submitted, claimed by one compare-and-set, kept by beats, handed back.
+"""Leases: a run is submitted, claimed by a compare-and-set, renewed by heartbeats, and ended or requeued.
 
-The attempt number with its token is the fence: every write of an attempt passes `fence`, which touches the run's row
-only where attempt and token are still the current ones. Ages are measured by the database's clock alone.
+The attempt number with its token is the fencing token: every write of an attempt first passes `fence`. Ages are
+measured by the database's clock alone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from browser_agent.store.records import AttemptRow, RunRow
 
 @dataclass(frozen=True)
 class Lease:
-    """The right to change one run, until a higher attempt takes it."""
+    """The right to change one run, until a later attempt claims it."""
 
     run: str
     attempt: int
@@ -35,21 +35,21 @@ class Lease:
 
 
 def refuse_ended(row: RunRow) -> None:
-    """Refuse to go on with a run that has ended for good. Raises NotAllowed, with what can be done instead."""
+    """Refuse to resume a run that has ended for good. Raises `NotAllowed` with what can be done instead."""
     if row.state is RunState.ABANDONED:
         raise NotAllowed(
-            f"Run {row.id} was {str(row.ended_by).rstrip('.')}. That is for good. To do its work anew, `browser-agent "
-            f"run` or `submit` it again{', under another key' if row.key else ''}. Nothing was done."
+            f"Run {row.id} was {str(row.ended_by).rstrip('.')}. That is final. To do its work again, use "
+            f"`browser-agent run` or `submit`{', with another key' if row.key else ''}. Nothing was done."
         )
     if row.state is RunState.FINISHED:
         raise NotAllowed(f"Run {row.id} is finished; nothing of it is left to do. Nothing was done.")
 
 
 def fence(session: Session, lease: Lease, **changes: Any) -> None:
-    """Touch the run's row where the lease is still the current one; the first line of every write of an attempt.
+    """Update the run's row if the lease is still the current one: the first statement of every write of an attempt.
 
     Raises:
-        Superseded: another attempt owns the run, or it was handed back, ended or abandoned.
+        Superseded: another attempt owns the run, or the run was requeued, ended or abandoned.
     """
     done = session.connection().execute(
         update(RunRow)
@@ -69,7 +69,7 @@ class Leases:
     Args:
         database, clock: the store's.
         times: how long a lease lasts.
-        host: what this host is called; a process is judged by its pid only where it bears the same name.
+        host: this machine's name. A pid says something about a process only on the host of that name.
     """
 
     def __init__(self, database: Database, clock: Clock, times: Times, host: str) -> None:
@@ -88,14 +88,15 @@ class Leases:
         not_before: datetime | timedelta | None = None,
         budget: int | None = None,
     ) -> RunRow:
-        """Write a new run down; with a `key`, hand back the run that has it already.
+        """Record a new run, or return the run that has the `key` already.
 
         Args:
-            task_file, task_name, arguments, sites: the work.
-            key: the caller's own name for it.
-            by: on whose authority.
+            task_file, task_name, arguments, sites: the work. See `RunRow`.
+            key: the caller's own name for the run.
+            by: who is responsible for it.
             queued: any worker process may take it.
-            not_before: none takes it earlier: a time, or so long from now by the database's clock.
+            not_before: when a worker process may take it at the earliest: a time, or a delay from now by the
+                database's clock.
             budget: how many attempts in a row may die.
 
         Raises:
@@ -137,23 +138,23 @@ class Leases:
         present: str | None = None,
         of_queue: bool = False,
         only_look: bool = False,
-        anew: bool = False,
+        reset_deaths: bool = False,
     ) -> Lease:
-        """Take the run over: attempt + 1, a new token, a new lease.
+        """Claim the run for a new attempt, with a new token and a new lease.
 
         Args:
             run: the run's id.
             keeper: JSON of the keeper's process.
-            keeper_dead: the last keeper was seen dead (same host, pid and start time), so its lease need not run out.
-            after: the attempt that was seen last; the claim is a compare-and-set on it.
-            present: the person who watches it; None = nobody does.
-            of_queue: only if the queue holds it for a worker process now.
-            only_look: it is claimed for a look at its open question.
-            anew: a person goes on with it: how many of its attempts have died is forgotten.
+            keeper_dead: the last keeper was seen dead (same host, pid and start time), so its lease is not waited for.
+            after: the last attempt that the caller knows; the claim is a compare-and-set on it.
+            present: the person who watches the run; None = nobody.
+            of_queue: claim it only if the queue offers it to worker processes now.
+            only_look: claim it only to look at its open question.
+            reset_deaths: a person resumes the run, so its count of consecutive deaths starts from 0.
 
         Raises:
             UnknownName: no such run.
-            InOtherHands: its lease has not run out and its keeper was not seen dead, or somebody was faster.
+            InOtherHands: its lease has not run out and its keeper was not seen dead, or another process was faster.
             NotAllowed: the run has ended for good.
         """
         with self._database.write() as session:
@@ -168,7 +169,7 @@ class Leases:
             if of_queue and not may_be_taken(session, row, at(now)):
                 raise InOtherHands(f"Run {run} is not to be taken by a worker now. Nothing was done.")
             lease = Lease(run, row.attempt + 1, secrets.token_hex(16))
-            row.deaths = 0 if anew else deaths_after(row)
+            row.deaths = 0 if reset_deaths else deaths_after(row)
             row.looks = row.looks if only_look else 0
             row.attempt, row.token, row.state, row.ended_by = lease.attempt, lease.token, RunState.RUNNING, None
             row.lease_until, row.updated = now + self._times.lease, self._clock.now()
@@ -181,24 +182,24 @@ class Leases:
         return lease
 
     def beat(self, lease: Lease, mark: str | None = None) -> None:
-        """Renew the lease, with how far the attempt has come, in words. Raises `Superseded` when it is lost."""
+        """Renew the lease; `mark` is the attempt's progress in words. Raises `Superseded` if the lease is lost."""
         with self._database.write() as session:
             now = self._database.now(session)
             fence(session, lease, lease_until=now + self._times.lease)
             attempt = session.get_one(AttemptRow, (lease.run, lease.attempt))
             attempt.beaten = at(now)
-            said = scrubbed(session, AttemptRow, {"progress": mark})["progress"]
-            if said is not None and said != attempt.progress:
-                attempt.progress, attempt.progressed = said, at(now)
+            progress = scrubbed(session, AttemptRow, {"progress": mark})["progress"]
+            if progress is not None and progress != attempt.progress:
+                attempt.progress, attempt.progressed = progress, at(now)
             session.add(attempt)
 
     def lease_left(self, run: str) -> float:
-        """How many seconds of the run's lease are left, by the database's clock; negative if it has run out."""
+        """The seconds that are left of the run's lease, by the database's clock; negative if it has run out."""
         with self._database.read() as session:
             return _run(session, run).lease_until - self._database.now(session)
 
-    def note(self, lease: Lease, **facts: Any) -> None:
-        """Write processes, browser, source or packages of the attempt into its row."""
+    def record(self, lease: Lease, **facts: Any) -> None:
+        """Record columns of the attempt's row, such as its processes, browser, source or packages."""
         with self._database.write() as session:
             fence(session, lease)
             attempt = session.get_one(AttemptRow, (lease.run, lease.attempt))
@@ -207,7 +208,7 @@ class Leases:
             session.add(attempt)
 
     def end_attempt(self, lease: Lease, how: str) -> None:
-        """Write down how the attempt ended, once; allowed to a superseded attempt, since it changes nothing else."""
+        """Record how the attempt ended, once. A superseded attempt may do so too, since it changes nothing else."""
         with self._database.write() as session:
             attempt = session.get_one(AttemptRow, (lease.run, lease.attempt))
             if attempt.ended is not None:
@@ -219,7 +220,7 @@ class Leases:
     def end(
         self, lease: Lease, state: RunState, *, ended_by: str, result: str | None = None, queued: bool | None = None
     ) -> None:
-        """Hand the run back in that state; `queued` = whether it is for workers, where that changes.
+        """Release the lease and leave the run in that state; `queued` changes whether it is for worker processes.
 
         Raises:
             Superseded: another attempt owns the run.
@@ -247,8 +248,8 @@ class Leases:
                 session, self._clock, "run_ended", lease.run, attempt=lease.attempt, state=str(state), how=ended_by
             )
 
-    def give_back(self, lease: Lease, ended_by: str) -> None:
-        """Give the run to the queue: any worker process may go on with it at once.
+    def requeue(self, lease: Lease, ended_by: str) -> None:
+        """Release the lease and put the run into the queue, where any worker process may take it at once.
 
         Raises:
             Superseded: another attempt owns the run.
@@ -256,12 +257,12 @@ class Leases:
         self.end(lease, RunState.READY, ended_by=ended_by, queued=True)
 
     def run(self, run: str) -> RunRow:
-        """The run's row; `UnknownName` if there is none."""
+        """The run's row. Raises `UnknownName` if there is none."""
         with self._database.read() as session:
             return _run(session, run)
 
     def keyed(self, key: str) -> RunRow | None:
-        """The run of that key, if there is one."""
+        """The run with that key, if there is one."""
         with self._database.read() as session:
             return session.exec(select(RunRow).where(RunRow.key == key)).first()
 
@@ -271,14 +272,14 @@ class Leases:
             return list(session.exec(select(RunRow).order_by(col(RunRow.created).desc())))
 
     def attempts(self, run: str) -> list[AttemptRow]:
-        """The attempts of a run, from the first."""
+        """The attempts of a run, the first one first."""
         with self._database.read() as session:
             asked = select(AttemptRow).where(AttemptRow.run_id == run).order_by(col(AttemptRow.number))
             return list(session.exec(asked))
 
 
 def deaths_after(row: RunRow) -> int:
-    """How many attempts in a row have died, if the last one of this run counts as dead when it is taken over."""
+    """How many attempts in a row have died by the time the run is claimed; one that still runs counts as dead."""
     return row.deaths + 1 if row.state is RunState.RUNNING else row.deaths if row.state is RunState.READY else 0
 
 
@@ -292,7 +293,7 @@ def _run(session: Session, run: str) -> RunRow:
 def _same_work(known: RunRow, asked: RunRow) -> RunRow:
     facts: tuple[Mapping[str, Any], Mapping[str, Any]] = (known.model_dump(), asked.model_dump())
     names = {"task_name": "task", "arguments": "arguments", "sites": "sites"}
-    differ = [f"{said} {facts[0][n]}, not {facts[1][n]}" for n, said in names.items() if facts[0][n] != facts[1][n]]
+    differ = [f"{word} {facts[0][n]}, not {facts[1][n]}" for n, word in names.items() if facts[0][n] != facts[1][n]]
     if differ:
         raise InOtherHands(
             f"Run {known.id} has the key {known.key!r} already, with {'; '.join(differ)}. Use another key, or ask for "

@@ -1,8 +1,4 @@
-"""Logins: what a person's login at a site has left in the browser, sealed, for every later run of that account.
-
-One row a site and account; the newer one takes the older one's place. Knows nothing of browsers or of what a state
-holds. What may never happen: a state is written without a key, or opens for another site or account.
-"""
+"""Logins: the browser state after a person's login at a site, sealed, for all later runs with that account."""
 
 from __future__ import annotations
 
@@ -22,12 +18,12 @@ from browser_agent.store.database import Database
 from browser_agent.store.leases import Lease, fence
 from browser_agent.store.records import LoginRow
 
-NO_KEY = "There is no key to keep a login sealed with. Make one: browser-agent key --new"
+NO_KEY = "There is no key to seal a login with. Make one: browser-agent key --new"
 
 
 @dataclass(frozen=True)
-class KeptLogin:
-    """An opened login: whose, its state, and since when."""
+class OpenedLogin:
+    """A login whose seal is opened, and when it was saved."""
 
     site: str
     account: str
@@ -36,10 +32,10 @@ class KeptLogin:
 
 
 class Logins:
-    """Keeps and hands out the logins of one store.
+    """The logins of one store.
 
     Args:
-        seal: the key; None = none is kept, none opens.
+        seal: the key; None = no login is saved or opened.
     """
 
     def __init__(self, database: Database, clock: Clock, seal: Seal | None) -> None:
@@ -50,8 +46,8 @@ class Logins:
         if self._seal is None:
             raise Misuse(NO_KEY)
 
-    def keep(self, site: str, account: str, state: Mapping[str, Any]) -> None:
-        """Keep the state for that site and account. Raises `Misuse` without a key."""
+    def save(self, site: str, account: str, state: Mapping[str, Any]) -> None:
+        """Save the state in place of the last one of that site and account. Raises `Misuse` without a key."""
         if self._seal is None:
             raise Misuse(NO_KEY)
         content = self._seal.close(json.dumps(state).encode(), _bound(site, account))
@@ -63,7 +59,7 @@ class Logins:
             session.add(row)
             audit.append(session, self._clock, "login_kept", site=site, account=account)
 
-    def find(self, site: str, account: str) -> KeptLogin | None:
+    def find(self, site: str, account: str) -> OpenedLogin | None:
         """The login of that site and account; None if there is none, or no key.
 
         Raises:
@@ -73,15 +69,15 @@ class Logins:
             row = session.get(LoginRow, (site, account))
         if row is None or self._seal is None:
             return None
-        return KeptLogin(site, account, json.loads(self._seal.open(row.sealed, _bound(site, account))), row.at)
+        return OpenedLogin(site, account, json.loads(self._seal.open(row.sealed, _bound(site, account))), row.at)
 
     def rows(self) -> list[LoginRow]:
-        """All logins, sealed as they are."""
+        """All logins, still sealed."""
         with self._database.read() as session:
             return list(session.exec(select(LoginRow).order_by(col(LoginRow.site), col(LoginRow.account))))
 
     def forget(self, site: str, account: str | None = None) -> list[str]:
-        """Remove the logins of a site, or the one of an account; the accounts that were forgotten."""
+        """Delete the logins of a site, or that of one account. Returns the accounts of the deleted logins."""
         with self._database.write() as session:
             asked = select(LoginRow).where(LoginRow.site == site)
             rows = [row for row in session.exec(asked) if account in (None, row.account)]
@@ -91,7 +87,7 @@ class Logins:
             return [row.account for row in rows]
 
     def signed_in(self, lease: Lease, site: str, account: str, routine: str) -> None:
-        """Write into the log that a run has signed in anew by the task's own routine.
+        """Log that a run has signed in again by the task's own routine.
 
         Raises:
             Superseded: another attempt owns the run.

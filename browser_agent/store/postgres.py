@@ -1,14 +1,13 @@
-"""The store's home in a PostgreSQL database, which workers on several machines may share.
+"""The PostgreSQL backend: a store in a database that workers on several machines may share.
 
-Why a write is safe: before anything else it takes the ONE advisory lock of the store, in a statement of its own, and
-holds it to its end. PostgreSQL lets go of it only after the commit can be seen, and under READ COMMITTED each later
-statement sees all that was committed before it: so what was read inside is still true when the write lands, the audit
-chain has one order, and no two writers can wait for each other. (Under REPEATABLE READ the moment that is seen would be
-that of the waiting, not of the having.) Readers take no lock and see one moment.
+A write first takes the store's one advisory lock, in a statement of its own, and holds it to its end. PostgreSQL
+releases the lock only after the commit is visible, and under READ COMMITTED each later statement sees all earlier
+commits. So what was read inside is still true when the write lands, the audit chain has one order, and writers cannot
+deadlock. (REPEATABLE READ would take its snapshot while waiting for the lock, which is too early.) Readers take no lock
+and read from one snapshot.
 
-A writer that is stopped or cut off holds everybody for `IDLE_SECONDS` at most: the server then ends its session, and
-nothing of its transaction is there. What may never happen: a commit that a crash of the server can take back
-(`synchronous_commit`); a lost connection at a commit that is told as "nothing was written"; a password in a message.
+A writer that is stopped or cut off blocks the others for `IDLE_SECONDS` at most: then the server ends its session and
+rolls back. A commit survives a crash of the server, because `synchronous_commit` is never off.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -36,15 +34,15 @@ if TYPE_CHECKING:
 
 OLDEST = 14
 IDLE_SECONDS = 10.0
-"""How long a transaction may be silent. Below the wait for the lock, so that those who wait outlast one that hangs;
-a third of a lease, so that nobody's lease runs out by it."""
+"""How long a transaction may be idle: less than the wait for the lock, so that waiting writers outlast one that hangs,
+and a third of a lease, so that no lease runs out meanwhile."""
 OPENING_SECONDS = 10.0
-"""How long a database that doesn't answer is tried again when it is opened: it may be restarting, or misspelled."""
+"""How long opening retries a database that doesn't answer: it may be restarting, or misspelled."""
 CONNECT_SECONDS = 10
 _WAITS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
-"""Between two tries to connect; the last one from then on."""
-_LOCK = 0x62726F777365  # any number that nobody else takes in this database: "browse"
-_HABITS: dict[str, Any] = {
+"""The waits between attempts to connect; the last one from then on."""
+_LOCK = 0x62726F777365  # "browse": any number that no other program locks in this database
+_DEFAULTS: dict[str, Any] = {
     "application_name": "browser-agent",
     "client_encoding": "utf8",
     "connect_timeout": CONNECT_SECONDS,
@@ -52,14 +50,14 @@ _HABITS: dict[str, Any] = {
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
-    "target_session_attrs": "read-write",  # of several hosts the one that takes writes; never a stand-by
+    "target_session_attrs": "read-write",  # of several hosts the primary, never a standby
 }
-"""What a connection has unless its address says otherwise: a peer that is cut off is noticed, on our side too."""
-_PASSING = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "remaining connection slots")
-"""Refusals of a server that will soon be one again."""
-_TOO_SILENT = "25P03"
-_LOST = frozenset({_TOO_SILENT, "25P04", "57P01", "57P02", "57P05"})
-"""SQLSTATEs with which a server ends a session: silent for too long, shut down, crashed."""
+"""Connection parameters unless the address sets them. The time-outs detect a server that is cut off."""
+_TEMPORARY = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "remaining connection slots")
+"""Parts of libpq's messages for refusals that will pass; they have no code of their own."""
+_IDLE = "25P03"
+_LOST = frozenset({_IDLE, "25P04", "57P01", "57P02", "57P05"})
+"""SQLSTATEs of a session that the server ended: idle for too long, shut down, crashed."""
 _BEGIN = (
     "SELECT set_config('lock_timeout', '{lock}ms', true),"
     " set_config('idle_in_transaction_session_timeout', '{idle}ms', true),"
@@ -72,21 +70,21 @@ _TABLES = (
     " WHERE relkind IN ('r', 'p') AND pg_table_is_visible(oid)"
     " AND relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)"
 )
-"""The tables that a statement finds without naming their schema, and whether ours would be made beside them."""
-_ADVICE = " Name a database of its own for it, or a schema: postgresql://.../name?options=-csearch_path%3Dname"
+"""The tables on the search path, and whether each is in the schema that ours would be created in."""
+_ADVICE = " Give the store a database of its own, or a schema: postgresql://.../name?options=-csearch_path%3Dname"
 _TICKS = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""A clock that nobody sets, and that goes on while the machine sleeps."""
+"""A clock that is never set, and keeps running while the machine sleeps."""
 
 
-class PostgresHome:
-    """One PostgreSQL database (the schema that its user's `search_path` names first).
+class PostgresBackend:
+    """One PostgreSQL database (the first schema on its user's `search_path`).
 
     Args:
         address: `postgresql://...`, as libpq takes it.
-        patience: how long a writer waits for the write lock, and anybody for a server that doesn't answer, in seconds.
+        patience: seconds for which a writer waits for the write lock, and everyone for a server that doesn't answer.
 
     Raises:
-        StoreUnusable: the driver is missing; nobody answers there, or refuses us; it is too old, or not in UTF-8;
+        StoreUnusable: the driver is missing; the server doesn't answer or refuses us; it is too old, or not in UTF-8;
             tables of another program are in the way of ours.
     """
 
@@ -112,7 +110,7 @@ class PostgresHome:
         self._patience = patience
 
     def clock(self) -> Clock:
-        """The database's: as it stood when the store was opened, carried on by a clock that nobody sets."""
+        """The database's time when the store was opened, carried on by a local clock that is never set."""
         with self.explained(), self.engine.connect() as connection:
             return DatabaseClock(self.now(connection))
 
@@ -121,26 +119,26 @@ class PostgresHome:
         return float(connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
 
     def begin_write(self, session: Session) -> None:
-        """Begin a transaction with the write lock."""
+        """Begin a transaction that holds the write lock."""
         self._lock(session.connection())
 
     def begin_read(self, session: Session) -> None:
-        """Begin a transaction that sees one moment."""
+        """Begin a transaction with a snapshot."""
         session.connection(execution_options={"isolation_level": "REPEATABLE READ", "postgresql_readonly": True})
 
     def writer(self) -> None:
-        """See `Home`: a transaction that does nothing is ended by the server."""
+        """See `Backend`. The server itself ends an idle transaction."""
 
     @contextmanager
-    def alone(self) -> Iterator[Connection]:
-        """A transaction with the write lock; tables are made in it too, or not at all."""
+    def exclusive(self) -> Iterator[Connection]:
+        """A transaction that holds the write lock. Changes of the schema are part of it."""
         with self.engine.connect() as connection, connection.begin():
             self._lock(connection)
             yield connection
 
     @contextmanager
     def explained(self, *, at_commit: bool = False) -> Iterator[None]:
-        """See `Home`."""
+        """See `Backend`."""
         try:
             yield
         except NoneFree as error:
@@ -149,7 +147,7 @@ class PostgresHome:
                 "s. Nothing was written."
             ) from error
         except DBAPIError as error:
-            words = self._in_words(error, at_commit)
+            words = self._explanation(error, at_commit)
             if words is None:
                 raise
             raise StoreUnusable(f"The store {self.shown} {words}") from error
@@ -158,8 +156,8 @@ class PostgresHome:
         milliseconds = {"lock": max(1, round(self._lock_seconds * 1000)), "idle": round(IDLE_SECONDS * 1000)}
         connection.exec_driver_sql(_BEGIN.format(**milliseconds))
 
-    def _in_words(self, error: DBAPIError, at_commit: bool) -> str | None:
-        """What went wrong and what is known then, after the store's name; None if it is no fault of the database."""
+    def _explanation(self, error: DBAPIError, at_commit: bool) -> str | None:
+        """The end of the message: what went wrong, and what that means. None if it is no fault of the database."""
         state = str(getattr(error.orig, "sqlstate", None) or "")
         if state == "55P03":
             return (
@@ -167,19 +165,19 @@ class PostgresHome:
                 "was being recorded is in doubt, and a resume will look."
             )
         if error.connection_invalidated or state in _LOST or state.startswith("08"):
-            open_end = at_commit and state != _TOO_SILENT  # whom that is said to had not committed
-            known = "it is not known whether the last row was written" if open_end else "nothing was written"
+            uncertain = at_commit and state != _IDLE  # an idle session had not begun its commit
+            known = "it is not known whether the last row was written" if uncertain else "nothing was written"
             return (
                 f"lost its connection: {known}. A gesture that was being recorded is in doubt, and a resume will look."
             )
-        said = str(error.orig).partition("\n")[0]
+        detail = str(error.orig).partition("\n")[0]
         match state[:2]:
             case "53":
-                return f"has no room left: {said}. Nothing was written; make room, then resume."
+                return f"has no room left: {detail}. Nothing was written; make room, then resume."
             case "40":
-                return f"has taken the transaction back: {said}. Nothing was written."
+                return f"has rolled the transaction back: {detail}. Nothing was written."
         if state in {"42501", "25006", "3F000"}:
-            return f"cannot be written by this user: {said}. Nothing was written."
+            return f"cannot be written by this user: {detail}. Nothing was written."
         return None
 
     def _check(self, connection: Connection) -> None:
@@ -196,20 +194,20 @@ class PostgresHome:
 
     def _read(self, address: str) -> dict[str, Any]:
         try:
-            said: dict[str, Any] = self._driver.conninfo.conninfo_to_dict(address)
-            return {**_HABITS, **said}
+            given: dict[str, Any] = self._driver.conninfo.conninfo_to_dict(address)
+            return {**_DEFAULTS, **given}
         except self._driver.Error:
             raise StoreUnusable(
                 f"The store {self.shown} cannot be read as an address: write postgresql://user:password@host:port/name,"
                 " with %40 for @, %2F for / and %3A for : in a password."
-            ) from None  # what libpq says of it quotes the password
+            ) from None  # libpq's own message quotes the password
 
     def _connect(self) -> Link[Any]:
-        """A new connection; tried again with longer and longer waits while nobody answers."""
+        """A new connection, retried with growing waits while the server doesn't answer."""
         waits, until = iter(_WAITS), time.monotonic() + self._patience
         while True:
             try:
-                link = self._driver.connect(**self._facts, prepare_threshold=None)  # a pooler may stand between
+                link = self._driver.connect(**self._facts, prepare_threshold=None)  # poolers don't support it
                 link.adapters.register_dumper(str, _dumper())
                 return link  # type: ignore[no-any-return]
             except self._driver.OperationalError as error:
@@ -222,61 +220,18 @@ class PostgresHome:
             time.sleep(wait)
 
 
-@dataclass(frozen=True)
-class Examined:
-    """What a server says of itself, and how far its clock is ahead of this machine's."""
-
-    version: str
-    synchronous_commit: str
-    fsync: str
-    ahead_seconds: float
-
-
-def examined(address: str) -> Examined:
-    """Ask a database for what matters to a store. Changes nothing.
-
-    Raises:
-        StoreUnusable: see `PostgresHome`.
-    """
-    home = PostgresHome(address, OPENING_SECONDS)
-    names = ("server_version", "synchronous_commit", "fsync")
-    asked = ", ".join(f"current_setting('{name}')" for name in names)
-    try:
-        with home.explained(), home.engine.connect() as connection:
-            version, commits, fsync = connection.execute(text(f"SELECT {asked}")).one()
-            began, theirs, ended = time.time(), home.now(connection), time.time()
-    finally:
-        home.engine.dispose()
-    return Examined(version.split()[0], commits, fsync, theirs - (began + ended) / 2)
-
-
-def pictures_of(address: str) -> str | None:
-    """Where the store in a database says that its pictures lie; None if it says nothing, or can't be asked."""
-    try:
-        home = PostgresHome(address, OPENING_SECONDS)
-    except StoreUnusable:
-        return None
-    try:
-        with home.engine.connect() as connection:
-            if not connection.dialect.has_table(connection, "place"):
-                return None
-            return connection.execute(text("SELECT address FROM place")).scalar_one_or_none()
-    finally:
-        home.engine.dispose()
-
-
 class DatabaseClock:
-    """The time of a database, without asking it each time.
+    """A database's time, without a query each time.
 
     Args:
-        seconds: what it said just now, since 1970.
+        seconds: the database's time now, in seconds since 1970.
     """
 
     def __init__(self, seconds: float) -> None:
         self._at, self._ticks = datetime.fromtimestamp(seconds, UTC), time.clock_gettime(_TICKS)
 
     def now(self) -> datetime:
-        """Wall time in UTC, by the database."""
+        """The database's time, in UTC."""
         return self._at + timedelta(seconds=time.clock_gettime(_TICKS) - self._ticks)
 
     def monotonic(self) -> float:
@@ -299,7 +254,7 @@ def _driver() -> ModuleType:
 
 
 def _dumper() -> type:
-    """Writes texts down; the one character that PostgreSQL can't keep (U+0000) as browsers show it (U+FFFD)."""
+    """Writes texts; replaces the one character that PostgreSQL can't store (U+0000) as browsers do (by U+FFFD)."""
     from psycopg.types.string import StrDumper
 
     class Dumper(StrDumper):
@@ -309,6 +264,6 @@ def _dumper() -> type:
     return Dumper
 
 
-def _is_final(said: str) -> bool:
-    """Whether a server has refused us for good, such as for a wrong password."""
-    return ("FATAL" in said or "no password" in said) and not any(words in said for words in _PASSING)
+def _is_final(message: str) -> bool:
+    """Whether a server refused us for good, such as for a wrong password."""
+    return ("FATAL" in message or "no password" in message) and not any(part in message for part in _TEMPORARY)

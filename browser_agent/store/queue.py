@@ -1,9 +1,6 @@
-"""The queue: which runs a worker process may take now, and which of them first.
+"""The queue: the runs that worker processes may take now, the most urgent first.
 
-A run is in it from the moment that it was submitted for workers until it has ended for good; nothing is moved, the
-runs' own rows are the queue. Due times are the database's. Whether a keeper lives is not known here: who asks for
-interrupted runs judges their keepers. What may never happen: a run is offered for work while a question about it that
-looking can't settle is open.
+The runs' own rows are the queue. It does not know which keepers live: whoever takes an interrupted run must check that.
 """
 
 from __future__ import annotations
@@ -22,20 +19,19 @@ from browser_agent.store.lease_times import moment
 from browser_agent.store.records import AttemptRow, QuestionRow, RunRow
 
 MOST = 200
-"""So many runs of a kind are offered at once; whoever takes one asks again. The running ones are offered all: those
-that live are among them."""
+"""How many runs of a kind are offered at once. Running ones are all offered, since those that live are among them."""
 LOOKS_AFTER = tuple(timedelta(seconds=seconds) for seconds in (15, 60, 300, 900, 3600))
-"""How long after it began to wait, or was last looked at, an open question is looked at again."""
+"""The waits before each further look at an open question; the last one from then on."""
 
 
 class Work(StrEnum):
     """Why a run may be taken, the most urgent first."""
 
-    INTERRUPTED = "interrupted"  # its keeper may be dead; who takes it sees to that
+    INTERRUPTED = "interrupted"  # its keeper may be dead, which whoever takes it must check
     READY = "ready"
-    ANSWERED = "answered"  # it waited, and no question is open any more
+    ANSWERED = "answered"  # it waited, and all its questions have ended
     NEW = "new"
-    LOOK = "look"  # only at its open question
+    LOOK = "look"  # only to look at its open question
 
 
 @dataclass(frozen=True)
@@ -45,11 +41,11 @@ class Offer:
     Attributes:
         run: its id.
         work: why.
-        attempt: the attempt that was seen last, 0 if there was none: a claim is a compare-and-set on it.
+        attempt: its last attempt, 0 = none. A claim is a compare-and-set on it.
         last: that attempt's row.
         lease_over: its lease has run out, by the database's clock.
-        deaths: attempts in a row that had died before the last one.
-        budget: how many may, if the run says so itself.
+        deaths: how many attempts in a row had died before the last one.
+        budget: how many may; None = see its keeper's options.
     """
 
     run: str
@@ -68,25 +64,25 @@ class Queue:
         self._database = database
 
     def offers(self) -> list[Offer]:
-        """What may be taken now, the most urgent first; of equals the oldest."""
+        """The runs that may be taken now, the most urgent first; of equally urgent ones the oldest first."""
         with self._database.read() as session:
             now = moment(self._database, session)
             return [offer for work in Work for offer in _offered(session, work, now)]
 
 
 def may_be_taken(session: Session, row: RunRow, now: datetime) -> bool:
-    """Whether the queue holds this run for a worker process now; asked again in the transaction that claims it."""
+    """Whether the queue offers this run now. The transaction that claims it checks this again."""
     asked = select(RunRow.id).where(RunRow.id == row.id, or_(*(_is_due(work, now) for work in Work)))
     return session.exec(asked).first() is not None
 
 
 def look_due(row: RunRow, now: datetime) -> datetime:
-    """When an open question of a run that begins to wait now is looked at next."""
+    """When to look next at the open question of a run that begins to wait now."""
     return now + LOOKS_AFTER[min(row.looks, len(LOOKS_AFTER) - 1)]
 
 
 def is_last() -> ColumnElement[bool]:
-    """Joins a run's last attempt to it."""
+    """Joins to a run its last attempt."""
     return and_(col(AttemptRow.run_id) == RunRow.id, col(AttemptRow.number) == RunRow.attempt)
 
 

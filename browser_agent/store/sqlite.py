@@ -1,8 +1,7 @@
-"""The store's home in one file of this machine: SQLite.
+"""The SQLite backend: a store in one file of this machine.
 
-WAL and full sync (SQLite documentation, "PRAGMA synchronous"): a committed row survives a power cut. A writer begins
-with `BEGIN IMMEDIATE`, so that what was read inside is still true when the write lands. Never on a network file system.
-What may never happen: a file of another program is changed, be it only its journal's mode.
+WAL mode with full sync (SQLite documentation, "PRAGMA synchronous"): a committed row survives a power cut. A file of
+another program is never changed, not even its journal mode.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Any
 
 import psutil
 from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import NullPool
 from sqlmodel import Session
 
@@ -33,21 +32,21 @@ NETWORK_FILE_SYSTEMS = frozenset(
         *("fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "fuse.gcsfuse", "fuse.rclone"),
     }
 )
-"""SQLite's locks and its shared memory file don't hold across machines (SQLite documentation, "WAL", section 1)."""
+"""SQLite's locks and shared memory don't work across machines (SQLite documentation, "WAL", section 1)."""
 _ROOM = 2**17
-"""What SQLite needs at least beside the file: a page of its index and a frame of its log, with some to spare."""
+"""Bytes that SQLite needs at least beside the file: a page of its index and a frame of its log, with some to spare."""
 
 
-class SqliteHome:
+class SqliteBackend:
     """One SQLite file.
 
     Args:
-        path: the file; it and its folder are made if missing (folder 0700).
+        path: the file; it and its folder are created if missing (folder 0700).
         patience: how long a writer waits for the write lock, in seconds.
 
     Raises:
-        StoreUnusable: a network file system, or a folder that cannot be made; at the first connection, a file of
-            another program.
+        StoreUnusable: the file is on a network file system, or its folder cannot be created. At the first connection:
+            the file belongs to another program.
     """
 
     def __init__(self, path: Path, patience: float) -> None:
@@ -56,11 +55,11 @@ class SqliteHome:
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise StoreUnusable(f"The store's folder {path.parent} cannot be made: {error.strerror}.") from error
+            raise StoreUnusable(f"The store's folder {path.parent} cannot be created: {error.strerror}.") from error
         self.engine = _engine(path, patience)
 
     def clock(self) -> Clock:
-        """The machine's own: nobody on another one has this file."""
+        """The machine's own clock, since no other machine has this file."""
         return SystemClock()
 
     def now(self, connection: Connection) -> float:
@@ -68,81 +67,80 @@ class SqliteHome:
         return float(connection.execute(text("SELECT (julianday('now') - 2440587.5) * 86400.0")).scalar_one())
 
     def begin_write(self, session: Session) -> None:
-        """Begin a transaction with the write lock."""
+        """Begin a transaction that holds the write lock."""
         session.connection(execution_options={"begin": "BEGIN IMMEDIATE"})
 
     def begin_read(self, session: Session) -> None:
-        """Nothing is needed: the first statement begins a transaction, which sees one moment (WAL)."""
+        """Do nothing: the first statement begins a transaction with a snapshot (WAL)."""
 
     def writer(self) -> ProcessId | None:
-        """See `Home`."""
+        """See `Backend`."""
         return writer_of(self.path)
 
     @contextmanager
-    def alone(self) -> Iterator[Connection]:
+    def exclusive(self) -> Iterator[Connection]:
         """A transaction that locks the whole file."""
         with self.engine.connect().execution_options(begin="BEGIN EXCLUSIVE") as connection, connection.begin():
             yield connection
 
     @contextmanager
     def explained(self, *, at_commit: bool = False) -> Iterator[None]:
-        """See `Home`. A file that can't be written has nothing of the transaction, also at its commit; unless the disk
-        itself fails then."""
+        """See `Backend`. Even a failed commit has written nothing, unless the disk itself failed."""
         try:
             yield
-        except OperationalError as error:
-            said = str(error.orig)
-            if "locked" in said:
-                raise StoreUnusable(
-                    f"The store {self.path} was locked for {self._patience:.0f} s by {self._in_words()}. Nothing was "
-                    "written; a gesture that was being recorded is in doubt, and a resume will look."
-                ) from error
-            broken = "disk I/O" in said
-            if "full" in said or (broken and self._has_no_room()):
-                raise StoreUnusable(
-                    f"The disk of the store {self.path} is full. Nothing was written; free room, then resume."
-                ) from error
-            if "unable to open" in said or "readonly" in said:
-                raise StoreUnusable(
-                    f"The store {self.path} cannot be opened for writing: {said}. Nothing was written."
-                ) from error
-            if broken:
-                known = "it is not known whether the last row was written" if at_commit else "nothing was written"
-                raise StoreUnusable(
-                    f"The disk of the store {self.path} can't be read or written: {known}. A gesture that was being "
-                    "recorded is in doubt, and a resume will look."
-                ) from error
-            raise
         except DatabaseError as error:
-            if "not a database" in str(error.orig) or "malformed" in str(error.orig):
-                raise StoreUnusable(f"{self.path} is not a store: {error.orig}. Nothing was changed.") from error
-            raise
+            message = self._message(error, at_commit)
+            if message is None:
+                raise
+            raise StoreUnusable(message) from error
 
-    def _in_words(self) -> str:
-        """Who holds the lock, and what a person can do about one that does nothing."""
+    def _message(self, error: DatabaseError, at_commit: bool) -> str | None:
+        """What the error means for the user; None if it is no fault of the file."""
+        code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF  # the primary code, without its extension
+        broken = code == sqlite3.SQLITE_IOERR
+        if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            return (
+                f"The store {self.path} was locked for {self._patience:.0f} s by {self._holder_in_words()}. Nothing "
+                "was written; a gesture that was being recorded is in doubt, and a resume will look."
+            )
+        if code == sqlite3.SQLITE_FULL or (broken and self._has_no_room()):
+            return f"The disk of the store {self.path} is full. Nothing was written; free room, then resume."
+        if broken:
+            known = "it is not known whether the last row was written" if at_commit else "nothing was written"
+            return (
+                f"The disk of the store {self.path} can't be read or written: {known}. A gesture that was being "
+                "recorded is in doubt, and a resume will look."
+            )
+        if code in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}:
+            return f"The store {self.path} cannot be opened for writing: {error.orig}. Nothing was written."
+        if code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
+            return f"{self.path} is not a store: {error.orig}. Nothing was changed."
+        return None
+
+    def _holder_in_words(self) -> str:
+        """The process that holds the lock, and what to do if it is stopped."""
         found = self.writer()
         if found is None or not processes.stopped(found):
             return "another process"
         pid = found.pid
-        return f"process {pid}, which is stopped: let it go on (kill -CONT {pid}) or end it (kill -9 {pid})"
+        return f"process {pid}, which is stopped: continue it (kill -CONT {pid}) or end it (kill -9 {pid})"
 
     def _has_no_room(self) -> bool:
-        """SQLite calls a full disk by its name in some places only; where it makes room for its index, it is an error
-        of the disk (measured, on a small tmpfs)."""
+        """Whether the disk is full. SQLite reports an I/O error when it can't grow its index (measured on a tmpfs)."""
         return shutil.disk_usage(self.path.parent).free < _ROOM
 
 
 def _engine(path: Path, patience: float) -> Engine:
     engine = create_engine(f"sqlite:///{path}", poolclass=NullPool, connect_args={"timeout": patience})
-    looked_at = False
+    is_checked = False
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: sqlite3.Connection, record: object) -> None:
-        nonlocal looked_at
-        connection.isolation_level = None  # this module begins its transactions itself
-        if not looked_at:
+        nonlocal is_checked
+        connection.isolation_level = None  # transactions are begun explicitly, below
+        if not is_checked:
             _refuse_foreign(connection, path)
-            looked_at = True
+            is_checked = True
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
@@ -155,7 +153,7 @@ def _engine(path: Path, patience: float) -> Engine:
 
 
 def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse another program's file by reading alone."""
+    """Refuse another program's file, without writing to it."""
     asked = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'"
     names = {name for (name,) in connection.execute(asked).fetchall()}
     versions = connection.execute(f"SELECT * FROM {VERSION}").fetchall() if VERSION in names else []
@@ -164,8 +162,8 @@ def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
 
 def network_file_system(path: Path) -> str | None:
     """The kind of network file system that holds this path ("nfs4"), or None for a local one."""
-    place = path.resolve()
-    mounts = [mount for mount in psutil.disk_partitions(all=True) if place.is_relative_to(mount.mountpoint)]
+    resolved = path.resolve()
+    mounts = [mount for mount in psutil.disk_partitions(all=True) if resolved.is_relative_to(mount.mountpoint)]
     kind = max(mounts, key=lambda mount: len(mount.mountpoint)).fstype.lower() if mounts else ""
     return kind if kind in NETWORK_FILE_SYSTEMS else None
 
@@ -173,6 +171,6 @@ def network_file_system(path: Path) -> str | None:
 def _refuse_network_file_system(path: Path) -> None:
     if kind := network_file_system(path):
         raise StoreUnusable(
-            f"The store {path} lies on a network file system ({kind}), where SQLite's locks do not hold. Name one on a "
+            f"The store {path} is on a network file system ({kind}), where SQLite's locks do not work. Name one on a "
             "local disk with --store. Nothing was changed."
         )

@@ -1,7 +1,7 @@
-"""Who holds the write lock of a SQLite file, by the system's own table of locks; it can't be asked of SQLite.
+"""Finds the process that holds the write lock of a SQLite file, which SQLite itself cannot tell.
 
-The file itself is not opened: where one process closes any descriptor of a file, all its locks on it are gone
-(SQLite documentation, "How To Corrupt", section 2.2). May never happen: a lock of another file is taken for it.
+It reads the kernel's table of locks and never opens the file: a process that closes any descriptor of a file loses all
+its locks on it (SQLite documentation, "How To Corrupt", section 2.2).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _WRITE_BYTE = "120"
 
 
 def writer_of(path: Path) -> ProcessId | None:
-    """The process that writes to a SQLite file in WAL mode now; None if nobody does, or nobody can tell.
+    """The process that writes to a SQLite file in WAL mode now; None if there is none, or it is unknown.
 
-    Linux only. Of a process in a container that isn't ours the system tells no pid.
+    Works on Linux only. The kernel hides the pid of a process in another container.
     """
     try:
         inode, lines = os.stat(f"{path}-shm").st_ino, _TABLE.read_text().splitlines()
@@ -31,10 +31,10 @@ def writer_of(path: Path) -> ProcessId | None:
 
 
 def _writer(line: str, inode: int) -> int:
-    """The pid that a line of the table tells of, if it tells of that lock; else 0. Source: proc_locks(5)."""
+    """The pid in a line of the table, if the line is about that lock; else 0. Source: proc_locks(5)."""
     fields = line.split()
-    if len(fields) != 8:  # one with "->" only waits
+    if len(fields) != 8:  # a line with "->" is a process that waits
         return 0
     _, kind, _, access, pid, file, first, _ = fields
-    is_it = (kind, access, first) == ("POSIX", "WRITE", _WRITE_BYTE) and file.rpartition(":")[2] == str(inode)
-    return int(pid) if is_it else 0
+    is_lock = (kind, access, first) == ("POSIX", "WRITE", _WRITE_BYTE) and file.rpartition(":")[2] == str(inode)
+    return int(pid) if is_lock else 0

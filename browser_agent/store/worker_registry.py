@@ -1,7 +1,7 @@
-"""The worker processes: each says when it begins, that it lives, and when it ends. Tells, and decides nothing.
+"""The registry of worker processes: when each began, its heartbeats, and when it ended.
 
-Times are the database's. A row that was never ended belongs to a process that died, or to one that lives: who asks
-judges that by its beat, and on its own host by the process itself.
+A row without an end belongs to a process that lives or has died. The heartbeat tells which, and on the process's own
+host the process itself.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from browser_agent.store.lease_times import moment
 from browser_agent.store.records import AttemptRow, KeeperRow, RunRow
 
 RECENT = timedelta(hours=1)
-"""So long a worker process that has ended, or beats no more, is still told of."""
+"""How long a worker process is still listed after its end or its last heartbeat."""
 
 
 @dataclass(frozen=True)
-class Keeping:
-    """A worker process, and the attempts at running runs that it keeps."""
+class KeeperStatus:
+    """A worker process, and the attempts that it keeps now."""
 
     row: KeeperRow
     attempts: tuple[AttemptRow, ...]
@@ -37,7 +37,7 @@ class Keepers:
         self._database, self._host = database, host
 
     def begin(self, process: str, concurrency: int) -> str:
-        """Write a worker process down; its id."""
+        """Register a worker process; returns its id."""
         with self._database.write() as session:
             now = moment(self._database, session)
             row = KeeperRow(id=new_id("k"), host=self._host, process=process, concurrency=concurrency)
@@ -46,21 +46,21 @@ class Keepers:
             return row.id
 
     def beat(self, keeper: str) -> None:
-        """It lives."""
+        """Record a heartbeat."""
         with self._database.write() as session:
             row = session.get_one(KeeperRow, keeper)
             row.beaten = moment(self._database, session)
             session.add(row)
 
     def end(self, keeper: str) -> None:
-        """It has come to its end by itself."""
+        """Record that it has ended by itself."""
         with self._database.write() as session:
             row = session.get_one(KeeperRow, keeper)
             row.ended = moment(self._database, session)
             session.add(row)
 
-    def recent(self) -> tuple[datetime, list[Keeping]]:
-        """Now, by the database's clock, and the worker processes that live or have ended not long ago, oldest first."""
+    def recent(self) -> tuple[datetime, list[KeeperStatus]]:
+        """The time now by the database's clock, and the worker processes that live or ended recently, oldest first."""
         with self._database.read() as session:
             now = moment(self._database, session)
             since = now - RECENT
@@ -71,6 +71,6 @@ class Keepers:
                 session.exec(current.where(AttemptRow.number == RunRow.attempt, col(AttemptRow.ended).is_(None)))
             )
             return now, [
-                Keeping(row, tuple(each for each in kept if (each.host, each.keeper) == (row.host, row.process)))
+                KeeperStatus(row, tuple(each for each in kept if (each.host, each.keeper) == (row.host, row.process)))
                 for row in rows
             ]

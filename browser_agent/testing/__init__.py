@@ -1,11 +1,7 @@
-"""Web sites with a ledger of truth, a proxy that breaks the road to them or to your own, and faults by name.
+"""For tests: practice sites with a ledger of truth, a fault proxy, and faults by name. Nothing loads before its use.
 
-For tests, demonstrations and reports: a site here knows exactly what was done to it, whatever the browser was told.
-In a suite, `pytest_plugins = ["browser_agent.testing"]` gives a fresh site to each test that asks for one: the names
-begin with `practice_` (`pytest --fixtures` tells of each).
-
-Must not know: how the agent works, or any test. May never happen: that importing this costs anything before a name of
-it is used.
+In a suite, `pytest_plugins = ["browser_agent.testing"]` gives a fresh site to each test that requests one: the
+fixtures' names begin with `practice_` (`pytest --fixtures` describes each).
 """
 
 from __future__ import annotations
@@ -46,14 +42,14 @@ _EXTRA = {"h11", "pytest", "python_multipart", "starlette", "uvicorn"}
 
 
 def missing(error: ImportError) -> str:
-    """What to install, where a package isn't there that only tests need; empty if something else is wrong."""
+    """Which extra to install, if the missing package belongs to it; empty for any other error."""
     name = (error.name or "").partition(".")[0]
     if name not in _EXTRA:
         return ""
     return f"browser_agent.testing needs the package {name}; {installing('testing')}"
 
 
-if not TYPE_CHECKING:  # a type checker that sees this would take every misspelled name for an object
+if not TYPE_CHECKING:  # a type checker that sees this would accept every misspelled name
 
     def __getattr__(name: str) -> object:
         if name not in _HOME_OF:

@@ -1,7 +1,4 @@
-"""The practice sites as pytest fixtures: a suite says `pytest_plugins = ["browser_agent.testing"]`.
-
-Must not know: what a test does with a site. May never happen: that two tests share one, or what was done to it.
-"""
+"""The practice sites as pytest fixtures, a fresh site for each test: `pytest_plugins = ["browser_agent.testing"]`."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def practice_books() -> Iterator[Books]:
-    """An accounting site, fresh for this test: `.url`, `.invoices` as they really are, `.ledger`, its switches.
+    """An accounting site, fresh for this test: `.url`, its true `.invoices`, `.ledger`, its switches.
 
     Posting an invoice is `POST /invoices`; the form is at /invoices/new.
     """
@@ -28,7 +25,7 @@ def practice_books() -> Iterator[Books]:
 
 @pytest.fixture
 def practice_mail() -> Iterator[Mail]:
-    """A mail site, fresh for this test: `.url`, `.messages` that were really sent, `.drafts`, `.ledger`, its switches.
+    """A mail site, fresh for this test: `.url`, the sent `.messages`, `.drafts`, `.ledger`, its switches.
 
     Sending a mail is `POST /messages`; the form is at /compose.
     """
@@ -54,7 +51,7 @@ def practice_shop() -> Iterator[Shop]:
 def practice_seller() -> Iterator[Seller]:
     """A price list, fresh for this test: `.url`, `.prices`, `.changes`, `.ledger`, its switches.
 
-    Changing a price by some per cent is `POST /changes`: made twice, it is another price.
+    Changing a price by a percentage is `POST /changes`: made twice, it gives another price.
     """
     from browser_agent.testing import Seller
 
@@ -64,9 +61,9 @@ def practice_seller() -> Iterator[Seller]:
 
 @pytest.fixture
 def practice_bank() -> Iterator[Bank]:
-    """A bank, fresh for this test: `.url`, `.transfers` that were really made, `.ledger`, its switches.
+    """A bank, fresh for this test: `.url`, its true `.transfers`, `.ledger`, its switches.
 
-    Paying is `POST /transfers`; it is accepted without a number, and no page shows it on the same day.
+    Paying is `POST /transfers`; it gets no number, and no page shows it on the same day.
     """
     from browser_agent.testing import Bank
 
@@ -78,7 +75,7 @@ def practice_bank() -> Iterator[Bank]:
 def practice_wizard() -> Iterator[Wizard]:
     """An application in four pages, fresh for this test: `.url`, `.applications`, `.drafts`, `.ledger`, its switches.
 
-    Submitting is `POST /applications`, after three posts and many drafts that are harmless; it begins at /apply/1.
+    Submitting is `POST /applications`, after three POSTs and many drafts that are harmless; it starts at /apply/1.
     """
     from browser_agent.testing import Wizard
 

@@ -11,7 +11,7 @@ import pytest
 from browser_agent.browser.chromium import Chromium
 from browser_agent.options import Ended
 from browser_agent.states import Answer, RunState
-from browser_agent.store import Consent, Said
+from browser_agent.store import Consent, PersonAnswer
 from tests.fix_matrix import chosen
 from tests.fix_world import World
 
@@ -22,7 +22,7 @@ def say(world: World, ended: Ended, answer: Answer = Answer.APPROVE, **consent: 
     """Answer the one question that the run waits with."""
     assert ended.state is RunState.WAITING, ended.words
     (question,) = ended.questions
-    world.store.inbox.answer(question, Said(answer, by="Ann", reason="checked", consent=Consent(**consent)))
+    world.store.inbox.answer(question, PersonAnswer(answer, by="Ann", reason="checked", consent=Consent(**consent)))
 
 
 def test_only_the_approved_calls_are_made_and_waiting_costs_no_browser(world: World) -> None:

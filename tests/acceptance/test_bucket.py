@@ -39,7 +39,7 @@ def machine(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def pictures_in(store: Store) -> set[str]:
     """The names of the objects that a store has in its bucket."""
-    place = store.artifacts.place
+    place = store.artifacts.location
     assert isinstance(place, Bucket)
     return {Path(each["path"]).name for part in place._objects.list() for each in part}
 

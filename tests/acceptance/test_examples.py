@@ -177,14 +177,15 @@ def test_an_order_is_found_on_a_list_of_several_pages_and_not_placed_again(termi
         for other in others:
             visitor.submit("/orders/new", "/orders", article="A-20", quantity="1", reference=other)
     said = run_all(terminals, told, [0, 0])
-    assert "The browser is struck" in said and "known by: the status of shop/orders with Reference = R-18" in said
+    assert "The browser is killed as asked" in said
+    assert "known by: the status of shop/orders with Reference = R-18" in said
     assert per_reference(terminals.effects("8003")) == dict.fromkeys([*others, "R-17", "R-18"], 1)
 
 
 def test_a_price_is_raised_once_after_a_yes_and_taken_back_to_the_cent(terminals: Terminals) -> None:
     told = served(terminals, "price_change.py")
     said = run_all(terminals, told, [WAITS, 0, 0, WAITS, 0])
-    assert "The worker is struck" in said
+    assert "The worker is killed as asked" in said
     changes = [(each["remark"], each["before"], each["after"]) for each in terminals.effects("8004")]
     assert changes == [("autumn", "110.00", "121.00"), ("autumn, taken back", "121.00", "110.00")]
 

@@ -1,4 +1,4 @@
-"""The nursery: workers start in a blink, as fresh processes would, and no death goes unseen."""
+"""The fork server: workers start in a blink, as fresh processes would, and no death goes unseen."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ import psutil
 import pytest
 
 from browser_agent import processes
-from browser_agent.keeper.worker_process import LINGERED, UNKNOWN_END, ForkServer, Worker
+from browser_agent.keeper.run_end import WorkerEnd
+from browser_agent.keeper.worker_process import ForkServer, Worker
 from browser_agent.processes import ProcessId
 from browser_agent.states import RunState
 from tests.fix_world import World
 
-TELLS_ITS_SURROUNDINGS = """
+RETURNS_ITS_SURROUNDINGS = """
 import os, sys
 from browser_agent import Run, task
 
@@ -30,22 +31,22 @@ from browser_agent import Run, task
 def surroundings(run: Run) -> list[str]:
     print("on standard output")
     print("on standard error", file=sys.stderr)
-    return [os.environ.get("ORDERED", "unset"), os.getcwd(), str(os.getsid(0) == os.getpid())]
+    return [os.environ.get("STARTED_AS", "unset"), os.getcwd(), str(os.getsid(0) == os.getpid())]
 """
-ORDERS_ONE_AND_WAITS = """
+STARTS_ONE_AND_WAITS = """
 import sys
 from browser_agent.keeper.worker_process import ForkServer
-nursery = ForkServer()
-worker = nursery.start_worker()
-print(nursery.pid, worker.process.pid, flush=True)
+server = ForkServer()
+worker = server.start_worker()
+print(server.pid, worker.process.pid, flush=True)
 sys.stdin.read()
 """
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[ForkServer]:
-    with closing(ForkServer()) as nursery:
-        yield nursery
+def server() -> Iterator[ForkServer]:
+    with closing(ForkServer()) as server:
+        yield server
 
 
 def who(worker: Worker) -> ProcessId:
@@ -53,16 +54,19 @@ def who(worker: Worker) -> ProcessId:
     return worker.process
 
 
-def how(worker: Worker, grace_seconds: float = 10.0) -> str:
-    """How it ended; its line is let go with it."""
+KILLED, KILLED_LATE, UNKNOWN = WorkerEnd(signal=9), WorkerEnd(signal=9, lingered=True), WorkerEnd()
+
+
+def how(worker: Worker, grace_seconds: float = 10.0) -> WorkerEnd:
+    """How it ended; its channel is closed, too."""
     with ThreadPoolExecutor(1) as thread:  # this one may have Playwright's loop in it
-        words = thread.submit(asyncio.run, worker.end(grace_seconds)).result()
-    worker.line.close()
-    return words
+        end = thread.submit(asyncio.run, worker.end(grace_seconds)).result()
+    worker.channel.close()
+    return end
 
 
 def ended(end: socket.socket) -> bool:
-    """Whether nobody holds the other end any more."""
+    """Whether no process holds the other end any more."""
     end.settimeout(30)
     try:
         return end.recv(1) == b""
@@ -70,81 +74,81 @@ def ended(end: socket.socket) -> bool:
         end.setblocking(False)
 
 
-def test_a_worker_leads_a_session_of_its_own_below_the_nursery(nursery: ForkServer) -> None:
-    worker = nursery.start_worker()
+def test_a_worker_leads_a_session_of_its_own_below_the_fork_server(server: ForkServer) -> None:
+    worker = server.start_worker()
     assert processes.alive(who(worker))
-    assert psutil.Process(who(worker).pid).ppid() == nursery.pid
+    assert psutil.Process(who(worker).pid).ppid() == server.pid
     assert who(worker) in processes.tree(processes.own_id())
     how(worker, grace_seconds=0)
 
 
-def test_a_killed_worker_is_told_by_its_signal_and_leaves_no_zombie(nursery: ForkServer) -> None:
-    worker = nursery.start_worker()
+def test_a_killed_worker_is_reported_with_its_signal_and_leaves_no_zombie(server: ForkServer) -> None:
+    worker = server.start_worker()
     os.kill(who(worker).pid, signal.SIGKILL)
-    assert ended(worker.line)
-    assert how(worker) == "ended by signal 9"
+    assert ended(worker.channel)
+    assert how(worker) == KILLED
     assert not psutil.pid_exists(who(worker).pid)
 
 
-def test_a_worker_that_ends_by_itself_is_told_by_its_exit_code(nursery: ForkServer) -> None:
-    worker = nursery.start_worker()
-    worker.line.shutdown(1)  # an end in place of an order, which no worker can make anything of
-    assert how(worker) == "exit code 1"
+def test_a_worker_that_ends_by_itself_is_reported_with_its_exit_code(server: ForkServer) -> None:
+    worker = server.start_worker()
+    worker.channel.shutdown(1)  # an end instead of a first message is an error in the worker
+    assert how(worker) == WorkerEnd(code=1)
 
 
-def test_a_worker_that_does_not_leave_in_time_is_ended(nursery: ForkServer) -> None:
-    worker = nursery.start_worker()
+def test_a_worker_that_does_not_leave_in_time_is_ended(server: ForkServer) -> None:
+    worker = server.start_worker()
     os.kill(who(worker).pid, signal.SIGSTOP)
-    assert how(worker, grace_seconds=0.1) == f"ended by signal 9{LINGERED}"
+    assert how(worker, grace_seconds=0.1) == KILLED_LATE
     assert not processes.alive(who(worker))
 
 
-def test_the_line_of_a_dead_worker_ends_while_its_younger_sisters_live(nursery: ForkServer) -> None:
-    eldest, *sisters = [nursery.start_worker() for _ in range(3)]
-    os.kill(who(eldest).pid, signal.SIGKILL)
-    assert ended(eldest.line)
-    assert all(processes.alive(who(each)) for each in sisters)
-    for each in (eldest, *sisters):
+def test_the_channel_of_a_dead_worker_ends_while_younger_workers_live(server: ForkServer) -> None:
+    oldest, *younger = [server.start_worker() for _ in range(3)]
+    os.kill(who(oldest).pid, signal.SIGKILL)
+    assert ended(oldest.channel)
+    assert all(processes.alive(who(each)) for each in younger)
+    for each in (oldest, *younger):
         how(each, grace_seconds=0)
 
 
-def test_many_threads_order_at_once_and_one_nursery_gives_each_a_worker() -> None:
-    with closing(ForkServer()) as nursery, ThreadPoolExecutor(8) as threads:
-        workers = list(threads.map(lambda _: nursery.start_worker(), range(8)))
+def test_many_threads_ask_at_once_and_one_fork_server_gives_each_a_worker() -> None:
+    with closing(ForkServer()) as server, ThreadPoolExecutor(8) as threads:
+        workers = list(threads.map(lambda _: server.start_worker(), range(8)))
         assert len({who(each) for each in workers}) == 8
-        assert {psutil.Process(who(each).pid).ppid() for each in workers} == {nursery.pid}
+        assert {psutil.Process(who(each).pid).ppid() for each in workers} == {server.pid}
         for each in workers:
             os.kill(who(each).pid, signal.SIGKILL)
-            assert how(each) == "ended by signal 9"
+            assert how(each) == KILLED
 
 
-def test_the_nursery_has_one_thread_and_keeps_nothing_of_the_dead(nursery: ForkServer) -> None:
-    how(nursery.start_worker(), grace_seconds=0)
-    found = psutil.Process(nursery.pid)
+def test_the_fork_server_has_one_thread_and_keeps_nothing_of_the_dead(server: ForkServer) -> None:
+    how(server.start_worker(), grace_seconds=0)
+    found = psutil.Process(server.pid)
     before = found.num_fds()
     for _ in range(3):
-        how(nursery.start_worker(), grace_seconds=0)
+        how(server.start_worker(), grace_seconds=0)
     assert (found.num_threads(), found.num_fds()) == (1, before)
     assert found.children() == []
 
 
-def test_a_dead_nursery_is_followed_by_another_and_its_workers_live_on() -> None:
-    with closing(ForkServer()) as nursery:
-        orphan, sister, first = nursery.start_worker(), nursery.start_worker(), nursery.pid
+def test_a_dead_fork_server_is_replaced_and_its_workers_live_on() -> None:
+    with closing(ForkServer()) as server:
+        orphan, other, first = server.start_worker(), server.start_worker(), server.pid
         os.kill(first, signal.SIGKILL)
-        assert ended(orphan.cord), "a sister holds it"
-        worker = nursery.start_worker()
-        assert nursery.pid != first
-        assert all(processes.alive(who(each)) for each in (orphan, sister, worker))
-        assert how(orphan) == UNKNOWN_END
+        assert ended(orphan.status), "another worker holds it"
+        worker = server.start_worker()
+        assert server.pid != first
+        assert all(processes.alive(who(each)) for each in (orphan, other, worker))
+        assert how(orphan) == UNKNOWN
         assert not processes.alive(who(orphan))
-        assert how(sister, grace_seconds=0) == UNKNOWN_END
-        assert how(worker, grace_seconds=0) == f"ended by signal 9{LINGERED}"
+        assert how(other, grace_seconds=0) == UNKNOWN
+        assert how(worker, grace_seconds=0) == KILLED_LATE
 
 
-def test_a_killed_keeper_leaves_neither_nursery_nor_worker() -> None:
+def test_a_killed_keeper_leaves_neither_fork_server_nor_worker() -> None:
     keeper = subprocess.Popen(
-        [sys.executable, "-c", ORDERS_ONE_AND_WAITS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-c", STARTS_ONE_AND_WAITS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         stderr=subprocess.DEVNULL,
     )  # fmt: skip
     assert keeper.stdin is not None and keeper.stdout is not None
@@ -157,13 +161,13 @@ def test_a_killed_keeper_leaves_neither_nursery_nor_worker() -> None:
 
 
 @pytest.mark.parametrize("number", ["first", "second"])
-def test_a_worker_sees_the_folder_the_environment_and_the_output_of_the_moment_it_is_ordered(
+def test_a_worker_sees_the_folder_the_environment_and_the_output_of_the_moment_it_is_started(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], number: str
 ) -> None:
-    file = tmp_path / "surroundings_told.py"
-    file.write_text(TELLS_ITS_SURROUNDINGS)
+    file = tmp_path / "surroundings_returned.py"
+    file.write_text(RETURNS_ITS_SURROUNDINGS)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ORDERED", number)
+    monkeypatch.setenv("STARTED_AS", number)
     ended = world.keep(world.submit("surroundings", file))
     assert (ended.state, ended.result) == (RunState.FINISHED, f'["{number}","{tmp_path}","True"]'), ended
     said = capfd.readouterr()

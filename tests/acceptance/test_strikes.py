@@ -27,6 +27,8 @@ def test_whatever_dies_at_any_point_leaves_one_invoice(world: World, point: Poin
     assert world.invoices("R-1") == ["INV-1"], (ended, world.outcomes(run))
     assert (ended.state, ended.result) == (RunState.FINISHED, '"INV-1"')
     assert world.store.inbox.questions(run) == []
+    troubles = [event.words for event in world.events if event.kind == "trouble"]
+    assert victim != "driver" or all("the worker's Playwright driver died" in words for words in troubles), troubles
     if point in (Point.ANSWERED, Point.SETTLED):
         assert world.outcomes(run) == ["happened"]
 

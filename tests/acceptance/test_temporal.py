@@ -17,7 +17,7 @@ from browser_agent import processes
 from browser_agent.ownership.takeover import lives
 from browser_agent.processes import ProcessId
 from browser_agent.states import Answer
-from browser_agent.store import Said
+from browser_agent.store import PersonAnswer
 from browser_agent.store.records import QuestionRow
 from tests.fix_temporal import Engine, kind_of, until
 
@@ -157,7 +157,7 @@ def test_a_question_is_answered_through_the_workflow_and_costs_no_browser_meanwh
 
 def test_an_answer_that_is_given_at_the_store_is_noticed(engine: Engine) -> None:
     question = _asked(engine, "asked at the store")
-    said = Said(Answer.NOT_HAPPENED, by="ann", reason="looked at the site", override=True)
+    said = PersonAnswer(Answer.NOT_HAPPENED, by="ann", reason="looked at the site", override=True)
     engine.world.store.inbox.answer(question.id, said)
     assert engine.result("asked at the store").state == "finished"
     assert engine.world.invoices("S-1") == ["INV-1"]

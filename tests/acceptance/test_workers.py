@@ -12,7 +12,7 @@ from sqlmodel import Session
 from browser_agent.browser.chromium import Chromium, processes_of
 from browser_agent.errors import StoreUnusable
 from browser_agent.states import Answer, QuestionKind, QuestionState, RunState
-from browser_agent.store.sqlite import SqliteHome
+from browser_agent.store.sqlite import SqliteBackend
 from tests.fix_matrix import chosen, one_in
 from tests.fix_workers import DEADLINE_SECONDS, Workers
 from tests.fix_world import World
@@ -210,7 +210,7 @@ def test_a_worker_that_is_asked_twice_ends_at_once_and_its_run_is_explained_and_
     assert first.wait(DEADLINE_SECONDS) == 0  # the site has not answered yet
     row, (attempt,) = world.store.leases.run(run), world.store.leases.attempts(run)
     assert (row.state, row.deaths) == (RunState.READY, 0)
-    assert row.ended_by == "ended at once by a second signal; whoever goes on looks first"
+    assert row.ended_by == "ended at once by a second request to stop; the next attempt looks first"
     assert attempt.ended is not None and attempt.attested is not None
     assert not processes_of(Chromium.found(attempt.browser or "").profile)
     assert world.outcomes(run) == ["dispatching"]
@@ -259,10 +259,10 @@ def test_a_stopped_command_that_keeps_nothing_is_named_and_let_be(world: World, 
     workers.until_stopped(command)
     assert workers.command("watch", "--once").wait(DEADLINE_SECONDS) == 0
     assert command.poll() is None
-    home = SqliteHome(Path(world.store.address), patience=0.1)
+    home = SqliteBackend(Path(world.store.address), patience=0.1)
     with pytest.raises(StoreUnusable) as said, home.explained(), Session(home.engine) as session:
         home.begin_write(session)
-    assert f"process {command.pid}, which is stopped: let it go on (kill -CONT {command.pid})" in str(said.value)
+    assert f"process {command.pid}, which is stopped: continue it (kill -CONT {command.pid})" in str(said.value)
 
 
 @pytest.mark.parametrize("ended", one_in(2, ["ended", "NULL"]))

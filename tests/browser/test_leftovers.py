@@ -1,4 +1,4 @@
-"""What a dead keeper has left: also the browser that it had no time to write down."""
+"""What a dead keeper left, also a browser that it had no time to store."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from browser_agent.browser.chromium import Chromium, processes_of
-from browser_agent.ownership.leftovers import end_strays, inherit
+from browser_agent.ownership.leftovers import end_leftovers, end_unnamed_browsers
 from browser_agent.ownership.takeover import own_process
 from browser_agent.store import Store
 from browser_agent.store.records import AttemptRow
@@ -19,7 +19,7 @@ def test_a_browser_that_no_attempt_names_is_ended_and_no_other_is(tmp_path: Path
     try:
         row = AttemptRow(run_id="run-a", number=1, host="here", keeper="{}", began=datetime.now(UTC))
         row.browser = named.stored
-        end_strays(tmp_path, "run-a", [row])
+        end_unnamed_browsers(tmp_path, "run-a", [row])
         assert not stray.alive() and not processes_of(stray.profile) and not stray.profile.exists()
         assert named.alive() and of_another.alive()
     finally:
@@ -39,10 +39,10 @@ def test_a_browser_is_inherited_from_a_dead_keeper_and_ended_if_the_keeper_lives
         first = store.leases.claim(run, keeper=own_process() if keeper_lives else DEAD, keeper_dead=False)
         chromium = Chromium.start(store.profiles / f"{run}-0001")
         try:
-            store.leases.note(first, browser=chromium.stored)
+            store.leases.record(first, browser=chromium.stored)
             (previous,) = store.leases.attempts(run)
             lease = store.leases.claim(run, keeper=own_process(), keeper_dead=True)
-            assert inherit(store, lease, previous) == (None if keeper_lives else chromium.stored)
+            assert end_leftovers(store, lease, previous) == (None if keeper_lives else chromium.stored)
             assert chromium.alive() is not keeper_lives
             assert store.leases.attempts(run)[0].how == (
                 "its run was given to another" if keeper_lives else "its keeper died"

@@ -102,7 +102,7 @@ def test_what_the_login_has_left_is_kept(
 def test_who_has_not_signed_in_is_told_so_and_the_last_login_stays(
     books: Books, store: Store, playwright: Playwright, thread: ThreadPoolExecutor
 ) -> None:
-    store.logins.keep("books", "acme", {"cookies": [], "origins": []})
+    store.logins.save("books", "acme", {"cookies": [], "origins": []})
     window = Window(store, site_at(books, '[data-account="acme"]'), thread)
     window.page(playwright)
     window.enter.set()

@@ -16,7 +16,7 @@ from observers import (
     Observer,
     Outcome,
     Record,
-    Recorded,
+    Recording,
     SentMail,
     Sight,
     Site,
@@ -113,12 +113,12 @@ def test_a_text_without_a_key_proves_while_the_page_is_the_declared_answer(
     page.goto(site / "invoices/INV-1")
     posted = ConfirmationText(r"Invoice (?P<number>\S+) posted", answer=True)
 
-    def said(recorded: Recorded | None) -> Observation:
+    def said(recorded: Recording | None) -> Observation:
         with open_view(attached, page, deadline=5, recorded=recorded) as view:
             return posted.observe(view)
 
-    assert said(Recorded(document=page.url)).sight is Sight.seen
-    for other in (Recorded(document=site / "invoices/INV-2"), Recorded(answers=(page.url,)), NOT_BEGUN):
+    assert said(Recording(document=page.url)).sight is Sight.seen
+    for other in (Recording(document=site / "invoices/INV-2"), Recording(answers=(page.url,)), NOT_BEGUN):
         assert "doesn't hold our key" in said(other).reasons[0]
     died = said(None)
     assert (died.reasons, died.candidates[0].values) == (("the recorder died with its worker",), {"number": "INV-1"})

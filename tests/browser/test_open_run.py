@@ -28,7 +28,7 @@ from browser_agent.browser.chromium import find_chromium
 from browser_agent.errors import MachineTrouble, Misuse, Stop
 from browser_agent.keeper.own_page import AT_THE_WIRE, OpenRun, open_run
 from browser_agent.states import Answer, Point, RunState
-from browser_agent.store import Said, Store, database
+from browser_agent.store import PersonAnswer, Store, database
 from browser_agent.store.records import GestureRow
 from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from browser_agent.testing.sites.books import Books
@@ -170,7 +170,7 @@ def test_without_the_guard_the_no_to_a_second_copy_is_never_a_rejection(desk: De
     second = desk.road.fault("status", code=status)
     with pytest.raises(OutcomeUnknown), desk.open() as run:
         run.make(desk.post(counted=False))
-    assert second.bitten == 1, "the browser does not send a second copy any more"
+    assert second.triggered == 1, "the browser does not send a second copy any more"
     assert (len(desk.books.invoices), str(desk.gestures()[0].state)) == (1, "asked")
 
 
@@ -180,7 +180,7 @@ def test_without_the_guard_the_no_to_a_second_copy_is_settled_by_counting(desk: 
     second = desk.road.fault("status", code=403)
     with desk.open() as run:
         assert run.make(desk.post()) == Posted("INV-1")
-    assert (second.bitten, len(desk.books.invoices)) == (1, 1)
+    assert (second.triggered, len(desk.books.invoices)) == (1, 1)
 
 
 @unguarded
@@ -205,7 +205,9 @@ def test_a_run_with_a_key_goes_on_after_a_persons_answer_and_makes_nothing_twice
         run.make(desk.post(counted=False))
     with Store(desk.store) as store:
         (question,) = store.inbox.questions(store.leases.runs()[0].id, open_only=True)
-        said = Said(Answer.HAPPENED, by="Ann", reason="it is on the list", values={"number": "INV-1"}, override=True)
+        said = PersonAnswer(
+            Answer.HAPPENED, by="Ann", reason="it is on the list", values={"number": "INV-1"}, override=True
+        )
         store.inbox.answer(question.id, said)
     with desk.open("order-17") as run:
         assert run.make(desk.post(counted=False)) == Posted("INV-1")

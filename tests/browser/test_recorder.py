@@ -14,8 +14,8 @@ from playwright.sync_api import Page
 from browser_agent.browser.recorder import Recorder
 from browser_agent.browser.screenshot import Picture, capture
 from browser_agent.browser.toasts import MOST_TOASTS
-from observers import NOT_BEGUN, Recorded
-from observers.observer import Recording
+from observers import NOT_BEGUN, Recording
+from observers.observer import RecordingKind
 
 TOASTER = """<p id=old>Order S-1 placed</p><div id=host></div><button id=b>Order</button><script>
   const toast = (text, gone = 800, into = document.body) => {
@@ -84,12 +84,12 @@ def site() -> Iterator[Site]:
 
 
 @contextmanager
-def recording(page: Page, *kinds: Recording) -> Iterator[Recorder]:
+def recording(page: Page, *kinds: RecordingKind) -> Iterator[Recorder]:
     with Recorder("g", page, frozenset(kinds), None, lambda: datetime.now(UTC), lambda _: "c" * 64) as recorder:
         yield recorder
 
 
-def told(page: Page, recorder: Recorder, enough: Callable[[Recorded], object]) -> Recorded:
+def told(page: Page, recorder: Recorder, enough: Callable[[Recording], object]) -> Recording:
     """What was recorded, as soon as it is enough."""
     for _ in range(100):
         recorded = recorder.recorded()

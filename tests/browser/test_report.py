@@ -19,7 +19,7 @@ from sqlalchemy import text as sql
 from browser_agent.errors import Misuse, UnknownName
 from browser_agent.reporting.html_report import write_report
 from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
-from browser_agent.store import Asked, Consent, Lease, Said, Store
+from browser_agent.store import Consent, Lease, NewQuestion, PersonAnswer, Store
 from tests.store.building import NOON, HandClock, called, claim, folder_of, intent, submit
 
 HOSTILE = "<script>document.title = 'owned'</script><img src=http://evil.example/x onerror=\"document.title='owned'\">"
@@ -56,7 +56,7 @@ class Story:
     def make(self, shipment: str, customer: str, beside: dict[str, Any] | None = None, **more: Any) -> str:
         """A gesture with its pictures, dispatched."""
         self.store.leases.beat(self.lease)
-        kept = self.store.artifacts.keep(picture(f"{shipment}\n{customer}\n120.00"), "image/webp")
+        kept = self.store.artifacts.save(picture(f"{shipment}\n{customer}\n120.00"), "image/webp")
         step = self.store.journal.begin_step(self.lease, called(f"post_invoice({shipment})"))
         wanted = intent(f"post an invoice of 120.00 to {customer}", before=kept, target_box=json.dumps(TARGET), **more)
         wanted = replace(wanted, intent=json.dumps({**json.loads(wanted.intent), **(beside or {})}))
@@ -74,7 +74,7 @@ class Story:
 
     def settle(self, gesture: str, shipment: str, number: str) -> None:
         """It happened, proven by a confirmation and a record."""
-        after = self.store.artifacts.keep(picture(f"{shipment}\nNordwind\n120.00", done=True), "image/webp")
+        after = self.store.artifacts.save(picture(f"{shipment}\nNordwind\n120.00", done=True), "image/webp")
         fact = {"method": "POST", "address": "http://127.0.0.1:8001/invoices", "released": True, "status": 303}
         again = {**fact, "at": NOON.isoformat(), "error": "net::ERR_EMPTY_RESPONSE"}
         wire = {
@@ -103,7 +103,7 @@ class Story:
         self.store.journal.move(self.lease, gesture, GestureState.IN_DOUBT)
         self.store.journal.move(self.lease, gesture, GestureState.UNKNOWN, reasons=f'["{UNREAD}"]')
         row = self.store.journal.gesture(gesture)
-        asked = Asked(
+        asked = NewQuestion(
             QuestionKind.OUTCOME,
             f"Did this happen: {row.words}?",
             (UNREAD, "late_commit of books is not declared"),
@@ -135,7 +135,7 @@ def told(store: Store, clock: HandClock) -> Story:
     store.leases.end_attempt(story.lease, "ended by signal 9")
     story.lease = claim(store, story.run)
     rows = [{"Reference": "S-101", "Number": "INV-2301"}, {"Reference": HOSTILE, "Number": "INV-2299"}]
-    listed = store.artifacts.keep(picture("Invoices\nS-101 INV-2301\nS-099 INV-2299"), "image/webp")
+    listed = store.artifacts.save(picture("Invoices\nS-101 INV-2301\nS-099 INV-2299"), "image/webp")
     page = {"kind": "picture", "words": "the list of invoices", "blob": listed, "box": [40, 154, 480, 36]}
     record = {"observer": "Record(books, invoices)", "sight": "cannot_tell", "reasons": [f"2 of 4 pages: {HOSTILE}"]}
     table = {"kind": "rows", "words": "rows read", "rows": rows, "address": "http://127.0.0.1:8001/invoices"}
@@ -279,7 +279,7 @@ def test_the_audit_chain_is_named_with_its_size_and_head(opened: Page, store: St
 def test_an_answer_names_the_person(store: Store, clock: HandClock, page: Page, tmp_path: Path) -> None:
     story = told(store, clock)
     question = store.inbox.questions(story.run, open_only=True)[0]
-    store.inbox.answer(question.id, Said(Answer.HAPPENED, "ann", "it is on the list", {"number": "INV-2302"}))
+    store.inbox.answer(question.id, PersonAnswer(Answer.HAPPENED, "ann", "it is on the list", {"number": "INV-2302"}))
     page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
     answer = page.locator(".answer").inner_text()
     assert "happened" in answer and "ann" in answer and "it is on the list" in answer and "INV-2302" in answer
@@ -316,7 +316,7 @@ def test_a_gesture_that_has_no_picture_after_it_says_why(
 ) -> None:
     story = Story(store, clock)
     cut, refused = story.make("S-1", "Nordwind"), story.make("S-2", "Nordwind")
-    store.journal.note(story.lease, cut, change='{"no_picture": "the page is gone"}')
+    store.journal.record(story.lease, cut, change='{"no_picture": "the page is gone"}')
     store.journal.move(story.lease, refused, GestureState.REFUSED, reasons='["not ready"]')
     page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
     assert page.locator(".absent").all_inner_texts() == ["no picture: the page is gone", "no picture: nothing was made"]
@@ -326,9 +326,9 @@ def test_a_change_of_most_of_the_page_is_said_and_not_framed(
     store: Store, clock: HandClock, page: Page, tmp_path: Path
 ) -> None:
     story = Story(store, clock)
-    after = store.artifacts.keep(picture("S-1\nPosted"), "image/webp")
+    after = store.artifacts.save(picture("S-1\nPosted"), "image/webp")
     box = [0, 0, 900, 300]  # two thirds of it
-    store.journal.note(
+    store.journal.record(
         story.lease, story.make("S-1", "Nordwind"), after=after, change=json.dumps({"ratio": 0.3, "box": box})
     )
     page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
@@ -371,8 +371,8 @@ def test_a_reviewer_sees_which_calls_were_approved_and_on_whose_yes_a_gesture_wa
         for number in (101, 102)
     ]
     details = {"calls": calls, "valid_seconds": 3600.0}
-    asked = store.inbox.ask(story.lease, Asked(QuestionKind.APPROVAL, "Post these?", details=details))
-    store.inbox.answer(asked.id, Said(Answer.APPROVE, by="Ann", reason="checked", consent=Consent(only=(1,))))
+    asked = store.inbox.ask(story.lease, NewQuestion(QuestionKind.APPROVAL, "Post these?", details=details))
+    store.inbox.answer(asked.id, PersonAnswer(Answer.APPROVE, by="Ann", reason="checked", consent=Consent(only=(1,))))
     step = store.journal.begin_step(story.lease, called())
     made = store.journal.intend(story.lease, step, 1, intent(reverse="cancel_invoice"))
     yes = store.approvals.of_question(asked.id)[0]

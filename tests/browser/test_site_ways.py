@@ -109,13 +109,13 @@ def begin_payment(page: Page, address: str, by: str) -> FrameLocator:
 def test_the_frame_of_another_origin_makes_the_post_that_pays(page: Page, bank: Bank, by: str) -> None:
     frame = begin_payment(page, bank.url, by)
     assert bank.transfers == []
-    assert page.frames[1].url.startswith(f"{bank.asker.url}/ask/")
+    assert page.frames[1].url.startswith(f"{bank.challenge.url}/ask/")
     with pytest.raises(Error, match="Blocked a frame"):
         page.evaluate("frames[0].document.title")
     with page.expect_request("**/transfers") as posted:
         frame.get_by_role("button", name="Confirm").click()
     assert (posted.value.method, posted.value.frame) == ("POST", page.frames[1])
-    assert posted.value.all_headers()["origin"] == bank.asker.url
+    assert posted.value.all_headers()["origin"] == bank.challenge.url
     expect(frame.get_by_text("accepted for processing")).to_be_visible()
     assert [transfer.remark for transfer in bank.transfers] == ["R-1"]
 

@@ -175,7 +175,7 @@ def test_a_login_and_a_form_that_is_checked_for_its_origin_work_through_the_prox
     expect(page.get_by_text("Invoice 1 posted for R-1")).to_be_visible()
     assert page.url == site / "invoices/1"
     assert (staging.invoices, staging.refused) == (["R-1"], [])
-    assert faults.past == []
+    assert faults.bypasses == []
 
 
 def test_the_session_can_be_kept_and_given_to_another_browser(
@@ -196,16 +196,16 @@ def test_faults_befall_a_site_behind_tls(page: Page, staging: Staging, site: Sit
     for reference in ("R-1", "R-2"):
         post(page, site, reference)
         page.wait_for_url("**/app/invoices", wait_until="commit")
-        faults.road().wait_for("cut", pattern="POST *", count=int(reference[-1]))
-    assert (staging.invoices, faults.unmet) == (["R-2"], [])
+        faults.proxy().wait_for("cut", pattern="POST /**", count=int(reference[-1]))
+    assert (staging.invoices, faults.untriggered) == (["R-2"], [])
 
 
 def test_a_page_that_leads_past_the_proxy_is_told(site: Site, faults: Faults, staging: Staging, page: Page) -> None:
     faults.lose_answer("POST /app/invoices")
     page.goto(site / "past")
     expect(page.get_by_role("button")).to_be_visible()
-    assert faults.past == [f'GET /app/past holds <form action="{staging.url}/invoices">']
-    assert [laid.word for laid in faults.unmet] == ["lose_answer"]
+    assert faults.bypasses == [f'GET /app/past holds <form action="{staging.url}/invoices">']
+    assert [laid.name for laid in faults.untriggered] == ["lose_answer"]
 
 
 def test_a_compressed_body_passes_as_it_is_and_its_connection_stays(site: Site, faults: Faults) -> None:
@@ -218,7 +218,7 @@ def test_a_compressed_body_passes_as_it_is_and_its_connection_stays(site: Site, 
 
 
 def test_the_site_hears_its_own_address_and_another_one_as_it_is(site: Site, staging: Staging, faults: Faults) -> None:
-    own, there = faults.road().origin, urlsplit(staging.url).netloc
+    own, there = faults.proxy().origin, urlsplit(staging.url).netloc
     for origin, referer, heard in (
         (own, f"{own}/app/x?y=1", (staging.origin, f"{staging.origin}/app/x?y=1")),
         ("null", f"{own}0/x", ("null", f"{own}0/x")),
@@ -230,7 +230,7 @@ def test_the_site_hears_its_own_address_and_another_one_as_it_is(site: Site, sta
 
 def test_a_certificate_that_nobody_here_trusts_is_refused_with_what_to_do(staging: Staging) -> None:
     told: list[str] = []
-    with FaultProxy(staging.url, say=told.append) as proxy:
+    with FaultProxy(staging.url, warn=told.append) as proxy:
         answer = httpx.get(f"{proxy.url}/login")
         assert [entry.event.value for entry in proxy.log] == ["came", "forwarded", "unreachable", "answered"]
     assert answer.status_code == 502

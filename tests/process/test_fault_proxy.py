@@ -287,7 +287,7 @@ def test_status_is_answered_by_the_proxy_and_never_forwarded(books: Books, proxy
 def test_a_fault_skips_and_counts(books: Books, proxy: FaultProxy, post: Post) -> None:
     fault = proxy.fault("gateway_502_before_commit", count=2, skip=1)
     assert [post().status_code for _ in range(4)] == [303, 502, 502, 303]
-    assert (fault.seen, fault.bitten) == (4, 2)
+    assert (fault.matched, fault.triggered) == (4, 2)
     assert len(books.invoices) == 2
 
 

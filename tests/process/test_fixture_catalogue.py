@@ -12,7 +12,7 @@ import pytest
 from browser_agent import testing
 from browser_agent.testing import Bank, Books, Faults, Mail, Seller, Shop, Wizard, practice
 from browser_agent.testing.command import parser
-from browser_agent.testing.faults import WORDS
+from browser_agent.testing.faults import NAMES as FAULT_NAMES
 from browser_agent.testing.proxy.fault_kinds import NAMES
 from browser_agent.testing.sites.site import FixtureSite
 
@@ -50,7 +50,7 @@ def test_every_site_has_its_section_with_its_pages_and_its_ledger(site: type[Fix
         assert re.search(rf"`GET {re.escape(re.sub(r'/1$', '', address))}", section[0]), address
 
 
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("word", FAULT_NAMES)
 def test_every_word_is_in_the_table_with_its_own_options_and_what_it_lays(word: str) -> None:
     table = README[README.index("## Faults by name") : README.index("### What a site of your own needs")]
     row = next(line for line in table.splitlines() if line.startswith(f"| `{word}("))

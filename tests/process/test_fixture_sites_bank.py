@@ -68,8 +68,8 @@ def test_what_another_origin_asks_for_first_is_not_paid_by_asking(bank: Bank, vi
     begun = pay(visitor, by, "/payments")
     key = begun.json()["number"] if by == "fetch" else begun.headers["location"].removeprefix("/payments/")
     page = visitor.get(f"/payments/{key}").text
-    assert f"{bank.asker.url}/ask/" in page and ACCEPTED not in page
-    asked = httpx.get(f"{bank.asker.url}/ask/{key}", params={"back": bank.url}).text
+    assert f"{bank.challenge.url}/ask/" in page and ACCEPTED not in page
+    asked = httpx.get(f"{bank.challenge.url}/ask/{key}", params={"back": bank.url}).text
     assert f'action="{bank.url}/transfers"' in asked and ("fetch(" in asked) is (by == "fetch")
     assert bank.ledger.effects == []
 
@@ -77,12 +77,12 @@ def test_what_another_origin_asks_for_first_is_not_paid_by_asking(bank: Bank, vi
 def test_what_asks_leads_to_no_other_site(bank: Bank, visitor: Visitor) -> None:
     begun = pay(visitor, "fetch", "/payments").json()["number"]
     for back in ("http://evil.example", "http://127.0.0.1:80@evil.example", ""):
-        assert httpx.get(f"{bank.asker.url}/ask/{begun}", params={"back": back}).status_code == 404
+        assert httpx.get(f"{bank.challenge.url}/ask/{begun}", params={"back": back}).status_code == 404
 
 
 def test_only_the_frame_that_asks_may_read_the_answer_from_another_origin(bank: Bank, visitor: Visitor) -> None:
     token = visitor.token("/transfers/new")
-    for origin, allowed in ((bank.asker.url, bank.asker.url), ("http://127.0.0.1:1", None)):
+    for origin, allowed in ((bank.challenge.url, bank.challenge.url), ("http://127.0.0.1:1", None)):
         answer = visitor.post("/transfers", data={"token": token, **TRANSFER}, headers={"origin": origin})
         assert answer.headers.get("access-control-allow-origin") == allowed
 

@@ -16,26 +16,26 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from browser_agent.testing import FaultProxy, serve
-from browser_agent.testing.proxy.address import Address
-from browser_agent.testing.proxy.address_rewrite import Homes, cookie_home
+from browser_agent.testing.proxy.address import SiteAddress
+from browser_agent.testing.proxy.address_rewrite import AddressRewrite, proxied_cookie
 from browser_agent.testing.proxy.http1 import Head
-from browser_agent.testing.proxy.outside_links import leads_past
+from browser_agent.testing.proxy.outside_links import bypassing_tags
 
-SITE = Address.read("https://staging.example/app")
+SITE = SiteAddress.read("https://staging.example/app")
 OWN, SISTER = "http://127.0.0.1:7001", "http://login.localhost:7002"
 
 
 @pytest.fixture
-def homes() -> Homes:
-    homes = Homes()
-    homes.add(SITE.origin, OWN)
-    homes.add("https://login.example:8443", SISTER)
-    return homes
+def rewrite() -> AddressRewrite:
+    rewrite = AddressRewrite()
+    rewrite.add(SITE.origin, OWN)
+    rewrite.add("https://login.example:8443", SISTER)
+    return rewrite
 
 
-def brought(homes: Homes, name: str, value: str) -> str:
+def brought(rewrite: AddressRewrite, name: str, value: str) -> str:
     head = Head(200, b"OK", [(name.encode(), value.encode())])
-    return homes.homeward(head, SITE).headers[0][1].decode()
+    return rewrite.for_browser(head, SITE).headers[0][1].decode()
 
 
 # Addresses
@@ -59,8 +59,8 @@ def brought(homes: Homes, name: str, value: str) -> str:
         ("https://login.example/in", "https://login.example/in"),
     ],
 )
-def test_a_redirect_to_a_site_with_a_proxy_stays_on_the_road(homes: Homes, said: str, home: str) -> None:
-    assert brought(homes, "Location", said) == home
+def test_a_redirect_to_a_site_with_a_proxy_stays_on_the_road(rewrite: AddressRewrite, said: str, home: str) -> None:
+    assert brought(rewrite, "Location", said) == home
 
 
 @pytest.mark.parametrize(
@@ -78,14 +78,16 @@ def test_a_redirect_to_a_site_with_a_proxy_stays_on_the_road(homes: Homes, said:
         ("Link", "<https://staging.example/app.css>", "<https://staging.example/app.css>"),
     ],
 )
-def test_what_a_browser_takes_from_a_header_is_brought_home(homes: Homes, name: str, said: str, home: str) -> None:
-    assert brought(homes, name, said) == home
+def test_what_a_browser_takes_from_a_header_is_brought_home(
+    rewrite: AddressRewrite, name: str, said: str, home: str
+) -> None:
+    assert brought(rewrite, name, said) == home
 
 
-def test_what_holds_for_one_connection_is_not_said_of_another(homes: Homes) -> None:
+def test_what_holds_for_one_connection_is_not_said_of_another(rewrite: AddressRewrite) -> None:
     headers = [(b"Connection", b"close"), (b"Keep-Alive", b"timeout=5"), (b"ETag", b"x"), (b"etag", b"y")]
-    assert homes.homeward(Head(200, b"OK", headers), SITE).headers == [(b"ETag", b"x"), (b"etag", b"y")]
-    assert homes.homeward(Head(101, b"", headers[:1]), SITE).headers == headers[:1]
+    assert rewrite.for_browser(Head(200, b"OK", headers), SITE).headers == [(b"ETag", b"x"), (b"etag", b"y")]
+    assert rewrite.for_browser(Head(101, b"", headers[:1]), SITE).headers == headers[:1]
 
 
 @pytest.mark.parametrize(
@@ -103,9 +105,9 @@ def test_what_holds_for_one_connection_is_not_said_of_another(homes: Homes) -> N
         ("a=1", "a=1"),
     ],
 )
-def test_a_cookie_is_the_proxys_own(homes: Homes, said: str, kept: str) -> None:
-    assert cookie_home(said.encode(), "staging.example").decode() == kept
-    assert brought(homes, "set-cookie", said) == kept
+def test_a_cookie_is_the_proxys_own(rewrite: AddressRewrite, said: str, kept: str) -> None:
+    assert proxied_cookie(said.encode(), "staging.example").decode() == kept
+    assert brought(rewrite, "set-cookie", said) == kept
 
 
 @pytest.mark.parametrize(
@@ -152,9 +154,9 @@ PAST = [
     ],
 )
 def test_the_tags_that_lead_past_the_proxy_are_found(
-    homes: Homes, body: bytes, encoding: str, found: list[str]
+    rewrite: AddressRewrite, body: bytes, encoding: str, found: list[str]
 ) -> None:
-    assert leads_past(body, encoding, homes.hosts, lambda address: homes.past(address, SITE)) == found
+    assert bypassing_tags(body, encoding, rewrite.hosts, lambda address: rewrite.bypasses(address, SITE)) == found
 
 
 async def _to_tls(request: Request) -> Response:
@@ -167,11 +169,11 @@ async def _heard(request: Request) -> Response:
 
 def test_a_site_that_moves_to_https_is_told_once() -> None:
     told: list[str] = []
-    with serve(Starlette(routes=[Route("/", _to_tls)])) as site, FaultProxy(site.url, say=told.append) as proxy:
+    with serve(Starlette(routes=[Route("/", _to_tls)])) as site, FaultProxy(site.url, warn=told.append) as proxy:
         answers = [httpx.get(proxy.url) for _ in range(2)]
-        assert proxy.past == ["GET / redirects to https://127.0.0.1/login"]
+        assert proxy.bypasses == ["GET / redirects to https://127.0.0.1/login"]
     assert [answer.headers["location"] for answer in answers] == ["https://127.0.0.1/login"] * 2
-    assert told == [f"{proxy.past[0]}, which leads past the proxy: what is done there meets no fault."]
+    assert told == [f"{proxy.bypasses[0]}, which leads past the proxy: no fault applies there."]
 
 
 def test_a_document_is_asked_for_in_an_encoding_that_can_be_read() -> None:

@@ -81,7 +81,7 @@ def test_an_answer_lost_after_the_commit_makes_no_second_ticket(
 ) -> None:
     laid = road.fault(fault, COMMIT)
     filed = file_ticket(f"Lost by {fault}")
-    assert laid.bitten == 1
+    assert laid.triggered == 1
     assert_one_ticket(trac, f"Lost by {fault}", filed)
     assert filed.states == ["happened"]
     assert commits(road) == 1
@@ -92,7 +92,7 @@ def test_a_request_lost_before_the_commit_is_made_once_more_after_its_absence_is
 ) -> None:
     laid = road.fault("drop_before_commit", COMMIT)
     filed = file_ticket("Lost on the way")
-    assert laid.bitten == 1
+    assert laid.triggered == 1
     assert_one_ticket(trac, "Lost on the way", filed)
     assert filed.states == ["not_happened", "happened"]
     assert commits(road) == 2

@@ -15,7 +15,7 @@ from datetime import timedelta
 from browser_agent.errors import InOtherHands, NotAllowed
 from browser_agent.ownership.takeover import give_to_queue
 from browser_agent.states import Answer, QuestionKind, RunState
-from browser_agent.store import Said, Store
+from browser_agent.store import PersonAnswer, Store
 from browser_agent.store.records import QuestionRow, RunRow
 from tests.soak.town import Meant, Town
 
@@ -59,14 +59,14 @@ class Person:
             give_to_queue(self._store, run.id, BY)
             self.resumed.append(f"{run.id} ({self._meant[run.id].reference}): {run.state}: {run.ended_by}")
 
-    def _said(self, question: QuestionRow) -> Said | None:
+    def _said(self, question: QuestionRow) -> PersonAnswer | None:
         made = self._town.made(self._meant[question.run_id])
         is_old = self._store.clock.now() - question.asked_at >= WAITS
         match question.kind:
             case QuestionKind.OUTCOME | QuestionKind.ALREADY_THERE | QuestionKind.VALUES if made:
-                return Said(Answer.HAPPENED, BY, REASON, values=self._values(question))
+                return PersonAnswer(Answer.HAPPENED, BY, REASON, values=self._values(question))
             case QuestionKind.OUTCOME | QuestionKind.MARKED_STEP if is_old:
-                return Said(Answer.NOT_HAPPENED, BY, REASON, override=True)
+                return PersonAnswer(Answer.NOT_HAPPENED, BY, REASON, override=True)
             case _:
                 return None
 

@@ -16,12 +16,9 @@ from typing import Any
 
 import psycopg
 import pytest
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
 
 from browser_agent.states import GESTURE_ARROWS, GestureState, QuestionKind
-from browser_agent.store import Asked, Called, Intent, Lease, Store, migrations
+from browser_agent.store import Intent, Lease, NewQuestion, NewStep, Store
 from browser_agent.store.evidence_folder import Folder
 from browser_agent.store.records import GestureRow, QuestionRow, StepRow
 
@@ -69,9 +66,11 @@ def claim(store: Store, run: str | None = None) -> Lease:
     return store.leases.claim(run or submit(store), keeper='{"pid": 1, "started": 1.0}', keeper_dead=True)
 
 
-def called(words: str = "post_invoice(S-101)", *, writes: bool = True) -> Called:
+def called(words: str = "post_invoice(S-101)", *, writes: bool = True) -> NewStep:
     """A step call whose bookmark is its words."""
-    return Called(bookmark=words, name=words.partition("(")[0], words=words, arguments='{"id": "S-101"}', writes=writes)
+    return NewStep(
+        bookmark=words, name=words.partition("(")[0], words=words, arguments='{"id": "S-101"}', writes=writes
+    )
 
 
 def intent(words: str = "post an invoice of 120.00 to Nordwind", **more: Any) -> Intent:
@@ -122,7 +121,7 @@ def asked(store: Store, lease: Lease, kind: QuestionKind = QuestionKind.OUTCOME,
         more |= {"gesture": gesture.id, "step": gesture.step_id}
     if kind is QuestionKind.APPROVAL:
         more["details"] = {"calls": [], "valid_seconds": 3600.0} | more.get("details", {})
-    return store.inbox.ask(lease, Asked(kind, more.pop("words", "Was invoice S-101 posted?"), **more))
+    return store.inbox.ask(lease, NewQuestion(kind, more.pop("words", "Was invoice S-101 posted?"), **more))
 
 
 def everything(store: Store | Path) -> Mapping[str, list[tuple[Any, ...]]]:
@@ -140,22 +139,16 @@ def by_raw_sql(store: Store | Path, *statements: str) -> None:
             connection.execute(statement)
 
 
-def migrate(store: Store, to: str) -> None:
-    """Bring the store to another schema, an older one too."""
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
-    with store.database.engine.connect() as connection, connection.begin():
-        old = MigrationContext.configure(connection).get_current_revision() or ""
-        config.attributes["connection"] = connection
-        (command.upgrade if to == "head" or to > old else command.downgrade)(config, to)
-
-
 def without_triggers(store: Store | Path) -> None:
     """Take away what keeps audit lines from being changed, as somebody who owns the database could."""
-    with _raw(store) as connection:
-        found = connection.execute(_NAMES[_is_postgres(store)]["trigger"]).fetchall()
-    on = {name: f" ON {table}" if _is_postgres(store) else "" for name, table in found}
+    on = {name: f" ON {table}" if _is_postgres(store) else "" for name, table in triggers(store).items()}
     by_raw_sql(store, *(f"DROP TRIGGER {name}{table}" for name, table in on.items()))
+
+
+def triggers(store: Store | Path) -> dict[str, str]:
+    """The name of each trigger, and its table."""
+    with _raw(store) as connection:
+        return dict(connection.execute(_NAMES[_is_postgres(store)]["trigger"]).fetchall())
 
 
 def stored_bytes(store: Store) -> bytes:
@@ -184,7 +177,7 @@ def seconds_now(store: Store) -> str:
 
 def folder_of(store: Store) -> Path:
     """The folder of the store's pictures."""
-    place = store.artifacts.place
+    place = store.artifacts.location
     assert isinstance(place, Folder)
     return place.path
 

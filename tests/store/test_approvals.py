@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,9 +9,9 @@ import pytest
 
 from browser_agent.errors import Misuse, NotAllowed, NotApproved
 from browser_agent.states import Answer, GestureState, QuestionKind
-from browser_agent.store import Called, Consent, Lease, Said, Store
+from browser_agent.store import Consent, Lease, NewStep, PersonAnswer, Store
 from browser_agent.store.records import ApprovalRow
-from tests.store.building import asked, by_raw_sql, claim, everything, intent, migrate, submit, take
+from tests.store.building import asked, by_raw_sql, claim, everything, intent, submit, take
 
 STEP, ARGUMENTS = "email_invoice@1", '{"id":"S-101"}'
 CALLS = [
@@ -21,11 +20,11 @@ CALLS = [
 ]
 
 
-def said(answer: Answer = Answer.APPROVE, **consent: Any) -> Said:
-    return Said(answer, by="Ann", reason="checked", consent=Consent(**consent))
+def said(answer: Answer = Answer.APPROVE, **consent: Any) -> PersonAnswer:
+    return PersonAnswer(answer, by="Ann", reason="checked", consent=Consent(**consent))
 
 
-def answered(store: Store, lease: Lease, word: Said, calls: list[dict[str, str]] = CALLS) -> list[ApprovalRow]:
+def answered(store: Store, lease: Lease, word: PersonAnswer, calls: list[dict[str, str]] = CALLS) -> list[ApprovalRow]:
     """Ask for these calls, and answer; what was said to each."""
     question = asked(store, lease, QuestionKind.APPROVAL, details={"calls": calls, "valid_seconds": 3600.0})
     store.inbox.answer(question.id, word)
@@ -37,7 +36,7 @@ def gesture(
 ) -> str:
     """A gesture of that call, written down."""
     step = store.journal.begin_step(
-        lease, Called(f"{name} {arguments}", name, f"{name}({arguments})", arguments, writes=True)
+        lease, NewStep(f"{name} {arguments}", name, f"{name}({arguments})", arguments, writes=True)
     )
     return store.journal.intend(lease, step, number, intent("send it")).id
 
@@ -169,26 +168,3 @@ def test_the_entry_of_a_dispatch_names_whose_authority_and_who_was_present(store
     attended = store.leases.claim(run, keeper="{}", keeper_dead=True, present="bob")
     take(store, attended, gesture(store, attended, 3), GestureState.DISPATCHING)
     assert store.audit_lines()[-1]["present"] == "bob"
-
-
-def test_a_store_of_the_schema_before_keeps_what_was_approved(store: Store) -> None:
-    lease = claim(store)
-    rows = answered(store, lease, said())
-    details = json.loads(store.inbox.question(rows[0].question_id).details)
-    old = [{**call, "step": call["step"].partition("@")[0]} for call in details["calls"]]
-    migrate(store, "0004")
-    by_raw_sql(
-        store,
-        "DROP TABLE approval",
-        *(f'ALTER TABLE "{table}" DROP COLUMN {column}' for table, column in NEW_COLUMNS),
-        f"UPDATE question SET details = '{json.dumps({'calls': old})}'",
-        "UPDATE alembic_version SET version_num = '0003'",
-    )
-    with Store(store.address) as opened:
-        kept = opened.approvals.of_question(rows[0].question_id)
-        assert [(row.step, row.arguments, row.approved, row.by, row.expires) for row in kept] == [
-            (call["step"], call["arguments"], True, "Ann", None) for call in CALLS
-        ]
-
-
-NEW_COLUMNS = [("run", "submitted_by"), ("attempt", "present"), ("gesture", "approval"), ("gesture", "reverse")]

@@ -11,7 +11,7 @@ import pytest
 
 from browser_agent.errors import UnknownName
 from browser_agent.states import Answer, GestureState, RunState, StepState
-from browser_agent.store import Lease, Said, Store, audit
+from browser_agent.store import Lease, PersonAnswer, Store, audit
 from tests.store.building import (
     PROOF,
     REFUSED,
@@ -146,7 +146,7 @@ def test_a_note_and_a_look_name_their_evidence(store: Store, lease: Lease) -> No
     again, _ = store.journal.observe(lease, gesture.id, [json.dumps(seen)])
     assert (look, again, len(set(ids))) == (1, 2, 2)
     assert [(row.look, row.position) for row in store.journal.observations(gesture.id)] == [(1, 0), (1, 1), (2, 0)]
-    store.journal.note(lease, gesture.id, wire='[{"status": 201}]', after="b" * 64)
+    store.journal.record(lease, gesture.id, wire='[{"status": 201}]', after="b" * 64)
     *_, first, second, noted = store.audit_lines()
     assert [said["evidence"] for said in first["observations"]] == [["a" * 64], []]
     assert (second["look"], noted["wire"], noted["after"]) == (2, [{"status": 201}], "b" * 64)
@@ -163,7 +163,7 @@ def test_the_pictures_of_a_gesture_are_named_in_the_log(store: Store, lease: Lea
 
 def test_an_answer_is_a_line_that_names_the_person(store: Store, lease: Lease) -> None:
     question = asked(store, lease)
-    store.inbox.answer(question.id, Said(Answer.HAPPENED, "ann", "it is on the list", {"number": "INV-7"}))
+    store.inbox.answer(question.id, PersonAnswer(Answer.HAPPENED, "ann", "it is on the list", {"number": "INV-7"}))
     answer, verdict = store.audit_lines()[-2:]
     assert (answer["kind"], answer["by"], answer["reason"]) == ("answer", "ann", "it is on the list")
     assert (answer["values"], "override" in answer) == ({"number": "INV-7"}, False)

@@ -1,4 +1,4 @@
-"""An engine's word that the last attempt is over: taken from the same engine, in its order, and from nobody else."""
+"""A later assignment ends the last attempt: if the same engine made it, in its order, and no other engine."""
 
 import multiprocessing
 import subprocess
@@ -16,8 +16,8 @@ from tests.store.building import submit
 class Named(NoEngine):
     """An engine that gives work."""
 
-    def __init__(self, name: str, order: float) -> None:
-        self.name, self.order = name, order
+    def __init__(self, name: str, sequence: float) -> None:
+        self.name, self.sequence = name, sequence
 
 
 def kept_by(store: Store, engine: NoEngine) -> Lease:

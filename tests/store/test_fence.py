@@ -11,7 +11,7 @@ import pytest
 
 from browser_agent.errors import InOtherHands, Misuse, NotAllowed, Superseded, UnknownName
 from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
-from browser_agent.store import Asked, Lease, Said, Store
+from browser_agent.store import Lease, NewQuestion, PersonAnswer, Store
 from browser_agent.store.inbox import Inbox
 from browser_agent.store.journal import Journal
 from browser_agent.store.leases import Leases
@@ -52,20 +52,22 @@ WRITES: dict[str, Write] = {
     "Journal.move": lambda store, lease, step, gesture, question: store.journal.move(
         lease, gesture, GestureState.REFUSED
     ),
-    "Journal.note": lambda store, lease, step, gesture, question: store.journal.note(lease, gesture, wire="[]"),
+    "Journal.record": lambda store, lease, step, gesture, question: store.journal.record(lease, gesture, wire="[]"),
     "Journal.observe": lambda store, lease, step, gesture, question: store.journal.observe(
         lease, gesture, ['{"observer": "Record", "sight": "seen"}']
     ),
     "Leases.beat": lambda store, lease, step, gesture, question: store.leases.beat(lease),
-    "Leases.note": lambda store, lease, step, gesture, question: store.leases.note(lease, page="p1"),
+    "Leases.record": lambda store, lease, step, gesture, question: store.leases.record(lease, page="p1"),
     "Leases.end": lambda store, lease, step, gesture, question: store.leases.end(
         lease, RunState.FINISHED, ended_by="done"
     ),
-    "Leases.give_back": lambda store, lease, step, gesture, question: store.leases.give_back(lease, "by ann"),
+    "Leases.requeue": lambda store, lease, step, gesture, question: store.leases.requeue(lease, "by ann"),
     "Inbox.ask": lambda store, lease, step, gesture, question: store.inbox.ask(
-        lease, Asked(QuestionKind.APPROVAL, "Email it?")
+        lease, NewQuestion(QuestionKind.APPROVAL, "Email it?")
     ),
-    "Inbox.safe_from": lambda store, lease, step, gesture, question: store.inbox.safe_from(lease, question, NOON),
+    "Inbox.set_earliest_safe": lambda store, lease, step, gesture, question: store.inbox.set_earliest_safe(
+        lease, question, NOON
+    ),
     "Inbox.close": lambda store, lease, step, gesture, question: store.inbox.close(lease, question, "found"),
 }
 NOT_FENCED = {
@@ -124,7 +126,7 @@ def test_a_superseded_attempt_may_still_say_how_it_ended_and_nothing_else(store:
 
 
 def test_the_facts_of_an_attempt_stand_in_its_row(store: Store, lease: Lease) -> None:
-    store.leases.note(lease, page="p1", source="ab")
+    store.leases.record(lease, page="p1", source="ab")
     assert [(row.page, row.source) for row in store.leases.attempts(lease.run)] == [("p1", "ab")]
 
 
@@ -236,7 +238,7 @@ def test_a_run_that_was_handed_back_is_not_written_by_the_hand_that_gave_it(
 def test_a_run_that_a_person_gave_up_makes_no_further_gesture(store: Store, lease: Lease) -> None:
     _, gesture = intended(store, lease)
     question = asked(store, lease, QuestionKind.APPROVAL)
-    store.inbox.answer(question.id, Said(Answer.ABANDON, "ann", "stop this"))
+    store.inbox.answer(question.id, PersonAnswer(Answer.ABANDON, "ann", "stop this"))
     with pytest.raises((Superseded, NotAllowed)):
         store.journal.dispatch(lease, gesture.id, guarded=True)
 

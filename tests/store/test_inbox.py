@@ -12,14 +12,14 @@ import pytest
 
 from browser_agent.errors import Misuse, NotAllowed, UnknownName
 from browser_agent.states import Answer, GestureState, QuestionKind, QuestionState, RunState, StepState
-from browser_agent.store import Asked, Lease, Said, Store
-from browser_agent.store.inbox import ALLOWED
+from browser_agent.store import Lease, NewQuestion, PersonAnswer, Store
+from browser_agent.store.answers import ALLOWED
 from tests.store.building import NOON, PROOF, HandClock, asked, brought, called, everything, intent, take, way
 
 
-def ann(answer: Answer, *, override: bool = False, **values: str) -> Said:
+def ann(answer: Answer, *, override: bool = False, **values: str) -> PersonAnswer:
     """What Ann says."""
-    return Said(answer, "ann", "I looked at the order list", values, override)
+    return PersonAnswer(answer, "ann", "I looked at the order list", values, override)
 
 
 def test_every_kind_of_question_can_be_answered_by_giving_up() -> None:
@@ -47,7 +47,7 @@ def test_an_answer_without_name_or_reason_changes_nothing(store: Store, lease: L
     question = asked(store, lease)
     before = everything(store)
     with pytest.raises(Misuse, match="needs a name"):
-        store.inbox.answer(question.id, Said(Answer.HAPPENED, by, reason))
+        store.inbox.answer(question.id, PersonAnswer(Answer.HAPPENED, by, reason))
     assert everything(store) == before
 
 
@@ -122,7 +122,7 @@ def test_of_two_people_one_answers(store: Store, lease: Lease) -> None:
 
     def try_it(name: str) -> str | None:
         try:
-            return store.inbox.answer(question.id, Said(Answer.HAPPENED, name, "I saw it")).by
+            return store.inbox.answer(question.id, PersonAnswer(Answer.HAPPENED, name, "I saw it")).by
         except NotAllowed:
             return None
 
@@ -211,7 +211,7 @@ def test_the_inbox_lists_the_oldest_first(store: Store, lease: Lease, clock: Han
 
 def test_a_question_names_its_pictures_in_the_log(store: Store, lease: Lease) -> None:
     seen = ({"kind": "picture", "words": "the list", "blob": "e" * 64}, {"kind": "text", "words": "no hit"})
-    store.inbox.ask(lease, Asked(QuestionKind.APPROVAL, "Email it?", ("because",), seen, {"calls": [1]}))
+    store.inbox.ask(lease, NewQuestion(QuestionKind.APPROVAL, "Email it?", ("because",), seen, {"calls": [1]}))
     line = store.audit_lines()[-1]
     assert (line["kind"], line["kind_of"], line["evidence"]) == ("question", "approval", ["e" * 64])
 

@@ -18,9 +18,9 @@ def logins(store: Store, key: bytes | None = b"k" * 32) -> Logins:
 def test_the_last_login_of_an_account_is_kept_and_nothing_of_it_in_the_clear(store: Store) -> None:
     kept = logins(store)
     kept.check_key()
-    kept.keep("books", "acme", {"cookies": []})
-    kept.keep("books", "acme", STATE)
-    kept.keep("books", "other", {})
+    kept.save("books", "acme", {"cookies": []})
+    kept.save("books", "acme", STATE)
+    kept.save("books", "other", {})
     found = kept.find("books", "acme")
     assert found is not None and (found.state, found.at) == (STATE, store.clock.now())
     assert [(row.site, row.account) for row in kept.rows()] == [("books", "acme"), ("books", "other")]
@@ -31,9 +31,9 @@ def test_the_last_login_of_an_account_is_kept_and_nothing_of_it_in_the_clear(sto
 
 
 def test_without_a_key_none_is_kept_and_none_opens(store: Store) -> None:
-    logins(store).keep("books", "acme", STATE)
+    logins(store).save("books", "acme", STATE)
     keyless = logins(store, None)
-    for act in (keyless.check_key, lambda: keyless.keep("mail", "ann", STATE)):
+    for act in (keyless.check_key, lambda: keyless.save("mail", "ann", STATE)):
         with pytest.raises(Misuse, match="browser-agent key --new"):
             act()
     assert keyless.find("books", "acme") is None
@@ -42,7 +42,7 @@ def test_without_a_key_none_is_kept_and_none_opens(store: Store) -> None:
 
 @pytest.mark.parametrize("moved", ["site = 'mail'", "account = 'other'", "site = 'book', account = 'sacme'"])
 def test_a_login_opens_for_its_own_site_and_account_only(store: Store, moved: str) -> None:
-    logins(store).keep("books", "acme", STATE)
+    logins(store).save("books", "acme", STATE)
     with pytest.raises(SealBroken):
         logins(store, b"x" * 32).find("books", "acme")
     by_raw_sql(store, f"UPDATE login SET {moved}")
@@ -54,7 +54,7 @@ def test_a_login_opens_for_its_own_site_and_account_only(store: Store, moved: st
 def test_a_forgotten_login_is_gone_and_the_log_says_so(store: Store) -> None:
     kept = logins(store)
     for site, account in (("books", "acme"), ("books", "other"), ("mail", "acme")):
-        kept.keep(site, account, STATE)
+        kept.save(site, account, STATE)
     assert kept.forget("books", "nobody") == []
     assert kept.forget("books", "other") == ["other"]
     assert kept.forget("books") == ["acme"]

@@ -34,7 +34,7 @@ def placed(said: str, where: Path | str) -> Iterator[Store]:
 
 def strike(store: Store, digest: str, content: bytes | None) -> None:
     """Put something else in the place of a picture, or nothing, behind the store's back."""
-    place = store.artifacts.place
+    place = store.artifacts.location
     if content is not None:
         place.put(digest, content)
     elif isinstance(place, Bucket):
@@ -45,7 +45,7 @@ def strike(store: Store, digest: str, content: bytes | None) -> None:
 
 @only_sqlite
 def test_blobs_are_stored_once_and_read_back(placed: Store) -> None:
-    first, again = placed.artifacts.keep(b"a picture", "image/webp"), placed.artifacts.keep(b"a picture", "image/webp")
+    first, again = placed.artifacts.save(b"a picture", "image/webp"), placed.artifacts.save(b"a picture", "image/webp")
     assert first == again
     assert placed.artifacts.read(first) == (b"a picture", "image/webp")
     assert len(everything(placed)["blob"]) == 1
@@ -54,8 +54,8 @@ def test_blobs_are_stored_once_and_read_back(placed: Store) -> None:
 
 @only_sqlite
 def test_a_blob_that_was_altered_or_lost_is_missing_and_never_shown(placed: Store) -> None:
-    altered, lost = placed.artifacts.keep(b"one", "image/webp"), placed.artifacts.keep(b"two", "image/webp")
-    kept = placed.artifacts.keep(b"three", "image/webp")
+    altered, lost = placed.artifacts.save(b"one", "image/webp"), placed.artifacts.save(b"two", "image/webp")
+    kept = placed.artifacts.save(b"three", "image/webp")
     strike(placed, altered, b"forged")
     strike(placed, lost, None)
     assert set(placed.artifacts.missing()) == {altered, lost}
@@ -64,34 +64,34 @@ def test_a_blob_that_was_altered_or_lost_is_missing_and_never_shown(placed: Stor
     with pytest.raises(UnknownName, match="is missing"):
         placed.artifacts.read(lost)
     assert placed.artifacts.read(kept)[0] == b"three"
-    assert placed.artifacts.keep(b"two", "image/webp") == lost and placed.artifacts.missing() == [altered]
+    assert placed.artifacts.save(b"two", "image/webp") == lost and placed.artifacts.missing() == [altered]
 
 
 @only_sqlite
 def test_bytes_without_a_row_as_a_crash_leaves_them_are_no_picture_until_they_are_kept(placed: Store) -> None:
-    digest = placed.artifacts.keep(b"one", "image/webp")
+    digest = placed.artifacts.save(b"one", "image/webp")
     orphan = "0" * 64
-    placed.artifacts.place.put(orphan, b"what a crash has left")
+    placed.artifacts.location.put(orphan, b"what a crash has left")
     with pytest.raises(UnknownName, match="No stored picture"):
         placed.artifacts.read(orphan)
     assert placed.artifacts.missing() == [] and len(everything(placed)["blob"]) == 1
     placed.database.shut()
     with pytest.raises(StoreUnusable, match="was shut"):
-        placed.artifacts.keep(b"two", "image/webp")
+        placed.artifacts.save(b"two", "image/webp")
     assert [row[0] for row in everything(placed)["blob"]] == [digest]
 
 
 def test_whoever_opens_the_store_finds_its_pictures_and_no_other_place_is_taken(
     placed: Store, said: str, where: Path | str, tmp_path: Path
 ) -> None:
-    digest = placed.artifacts.keep(b"a picture", "image/webp")
+    digest = placed.artifacts.save(b"a picture", "image/webp")
     with Store(where) as again:
         assert again.artifacts.read(digest)[0] == b"a picture"
     with Store(where, evidence=said) as again:
         assert again.artifacts.read(digest)[0] == b"a picture"
     before = everything(placed)
     for other in ("s3://others/elsewhere", tmp_path / "elsewhere"):
-        with pytest.raises(Misuse, match=r"lie in \S+(/below|/pictures|\.evidence).* already"):
+        with pytest.raises(Misuse, match=r"are in \S+(/below|/pictures|\.evidence).* already"):
             Store(where, evidence=other)
     assert everything(placed) == before and not (tmp_path / "elsewhere").exists()
 
@@ -101,20 +101,20 @@ def test_before_the_first_picture_the_last_word_counts_and_an_older_opener_keeps
 ) -> None:
     with Store(where, evidence="s3://mispelled") as older:
         with Store(where, evidence=tmp_path / "pictures") as store:
-            digest = store.artifacts.keep(b"a picture", "image/webp")
+            digest = store.artifacts.save(b"a picture", "image/webp")
         with Store(where) as again:
             assert again.artifacts.read(digest)[0] == b"a picture"
-        older.artifacts.place = store.artifacts.place  # its bucket would be asked for nothing
-        with pytest.raises(StoreUnusable, match="given another place"):
-            older.artifacts.keep(b"another", "image/webp")
+        older.artifacts.location = store.artifacts.location  # its bucket would be asked for nothing
+        with pytest.raises(StoreUnusable, match="have been moved away from"):
+            older.artifacts.save(b"another", "image/webp")
     assert [row[0] for row in everything(store)["blob"]] == [digest]
 
 
 @only_sqlite
 def test_pictures_beside_the_store_keep_it_from_a_bucket(where: Path | str) -> None:
     with Store(where) as store:
-        store.artifacts.keep(b"a picture", "image/webp")
-    with pytest.raises(Misuse, match=r"lie in \S+\.evidence already, and one store has one place: s3://b/p was not"):
+        store.artifacts.save(b"a picture", "image/webp")
+    with pytest.raises(Misuse, match=r"are in \S+\.evidence already, .* only one location for them: s3://b/p was"):
         Store(where, evidence="s3://b/p")
 
 
@@ -123,9 +123,9 @@ def test_two_stores_in_one_bucket_never_mix(s3: Server, where: Path | str, tmp_p
     said = f"s3://pictures/{tmp_path.name}"
     shutil.copy(where, tmp_path / "other.db")
     with Store(where, evidence=said) as one, Store(tmp_path / "other.db", evidence=said) as other:
-        digest = one.artifacts.keep(b"a picture", "image/webp")
-        assert other.artifacts.place.get(digest) is None
-        other.artifacts.keep(b"a picture", "image/webp")
+        digest = one.artifacts.save(b"a picture", "image/webp")
+        assert other.artifacts.location.get(digest) is None
+        other.artifacts.save(b"a picture", "image/webp")
         strike(other, digest, None)
         assert one.artifacts.missing() == [] and other.artifacts.missing() == [digest]
 
@@ -142,13 +142,13 @@ def test_a_shared_folder_is_found_by_its_mark_wherever_a_machine_has_it(
 ) -> None:
     here, there = tmp_path / "pictures", tmp_path / "mounted-elsewhere"
     with Store(where, evidence=here) as store:
-        digest = store.artifacts.keep(b"a picture", "image/webp")
+        digest = store.artifacts.save(b"a picture", "image/webp")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "another machine"))
     with Store(where) as other:
         assert other.artifacts.read(digest)[0] == b"a picture"
     here.rename(there)
     with Store(where) as other, pytest.raises(StoreUnusable, match=r"is not here .* Mount it there, or set evidence"):
-        other.artifacts.keep(b"another", "image/webp")
+        other.artifacts.save(b"another", "image/webp")
     with Store(where, evidence=there) as other:
         assert other.artifacts.read(digest)[0] == b"a picture"
     assert not here.exists()
@@ -167,13 +167,13 @@ def test_a_folder_of_another_store_is_refused(where: str, tmp_path: Path) -> Non
 @only_postgres
 def test_a_folder_that_holds_the_stores_pictures_already_becomes_its_own(where: str, tmp_path: Path) -> None:
     with Store(where) as store:
-        digest = store.artifacts.keep(b"a picture", "image/webp")
+        digest = store.artifacts.save(b"a picture", "image/webp")
         folder_of(store).rename(tmp_path / "pictures")
-    with pytest.raises(Misuse, match="of the machines that have made them already"):
+    with pytest.raises(Misuse, match="of the machines that made them already"):
         Store(where, evidence=tmp_path / "new")
     with Store(where, evidence=tmp_path / "pictures") as store:
         assert store.artifacts.read(digest)[0] == b"a picture"
-    with pytest.raises(Misuse, match="lie in"):
+    with pytest.raises(Misuse, match="are in"):
         Store(where, evidence=tmp_path / "new")
 
 
@@ -228,7 +228,7 @@ def test_a_bucket_that_is_none_is_no_missing_picture(s3: Server) -> None:
 
 @only_sqlite
 def test_no_key_of_a_bucket_is_in_the_store(placed: Store, said: str) -> None:
-    placed.artifacts.keep(b"a picture", "image/webp")
+    placed.artifacts.save(b"a picture", "image/webp")
     assert SECRET.encode() not in stored_bytes(placed)
     assert said.encode() in stored_bytes(placed) or not said.startswith("s3://")
 
@@ -247,5 +247,5 @@ def test_no_key_of_a_bucket_is_in_the_store(placed: Store, said: str) -> None:
     ],
 )
 def test_what_is_no_place_of_pictures_is_refused(tmp_path: Path, said: str) -> None:
-    with pytest.raises(Misuse, match="Pictures lie in a folder, or in a bucket as s3://bucket/prefix"):
+    with pytest.raises(Misuse, match="Pictures go into a folder, or into a bucket as s3://bucket/prefix"):
         Store(tmp_path / "runs.db", evidence=said)

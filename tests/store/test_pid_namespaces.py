@@ -10,7 +10,7 @@ import pytest
 from browser_agent import processes
 from browser_agent.errors import InOtherHands
 from browser_agent.options import Options
-from browser_agent.ownership.leftovers import earlier
+from browser_agent.ownership.leftovers import earlier_attempts
 from browser_agent.ownership.liveness import Liveness, liveness
 from browser_agent.ownership.takeover import is_over, keeper_lives, last_attempt, own_process, take_over
 from browser_agent.ownership.watchdog import Watchdog
@@ -41,12 +41,12 @@ def test_a_keeper_in_another_container_keeps_its_run_until_its_lease_has_run_out
         take_over(store, lease.run, last)
     by_raw_sql(store, "UPDATE run SET lease_until = 1.0")
     newer = take_over(store, lease.run, last)
-    assert newer.attempt == 2 and earlier(store, newer) == []  # its processes are not ours to end
+    assert newer.attempt == 2 and earlier_attempts(store, newer) == []  # its processes are not ours to end
 
 
 def test_the_watcher_neither_ends_nor_attests_what_it_cannot_see(store: Store, elsewhere: str) -> None:
     lease = taken(store, elsewhere)
-    Watchdog(store, Options(), lambda event: None).glance(leave_seconds=0.0)
+    Watchdog(store, Options(), lambda event: None).check(takeover_seconds=0.0)
     (attempt,) = store.leases.attempts(lease.run)
     assert (attempt.ended, attempt.attested) == (None, None)
 

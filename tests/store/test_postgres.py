@@ -198,7 +198,7 @@ def test_a_host_whose_clock_is_wrong_takes_no_lease_and_gives_none(where: str, m
 def test_rows_are_written_with_the_time_of_the_database_and_read_in_utc(
     where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres.PostgresHome, "now", lambda self, connection: 86400.0)
+    monkeypatch.setattr(postgres.PostgresBackend, "now", lambda self, connection: 86400.0)
     with Store(where) as store:
         run = store.leases.run(submit(store))
     assert (run.created.date().isoformat(), run.created.tzinfo) == ("1970-01-02", UTC)  # the server is in Asia/Kolkata
@@ -379,7 +379,7 @@ def test_an_address_is_shown_without_its_password_however_it_is_spelled() -> Non
 )
 def test_a_mistyped_address_is_never_taken_for_a_file(mistyped: str, head: str) -> None:
     with pytest.raises(
-        Misuse, match=f": {re.escape(head)} is neither. For a file whose name begins like that"
+        Misuse, match=f": {re.escape(head)} is neither. If it is a file whose name begins like that"
     ) as error:
         located(mistyped)
     assert "pw" not in said(error)

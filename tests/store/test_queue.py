@@ -14,7 +14,7 @@ from browser_agent.ownership.takeover import own_process, take_over
 from browser_agent.ownership.watchdog import Watchdog
 from browser_agent.processes import HOST_VARIABLE, own_host
 from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
-from browser_agent.store import Lease, Said, Store, Times, Work
+from browser_agent.store import Lease, PersonAnswer, Store, Times, Work
 from browser_agent.store.records import RunRow
 from tests.store.building import asked, brought, by_raw_sql, called, everything
 
@@ -90,7 +90,7 @@ def test_an_open_question_for_a_person_keeps_the_run_from_workers(store: Store, 
     store.leases.end(lease, RunState.WAITING, ended_by="asked")
     minutes_pass(store)
     assert offers(store) == []
-    store.inbox.answer(question.id, Said(Answer.ABANDON, "ann", "stop this"))
+    store.inbox.answer(question.id, PersonAnswer(Answer.ABANDON, "ann", "stop this"))
     assert offers(store) == []
     with pytest.raises(NotAllowed):
         taken(store, run)
@@ -187,7 +187,7 @@ def test_a_drain_is_no_death_and_a_person_forgets_them_all(store: Store) -> None
     died(store, run)
     store.leases.end(died(store, run), RunState.READY, ended_by="drained")
     assert (store.leases.run(run).deaths, taken(store, run).attempt, store.leases.run(run).deaths) == (1, 3, 1)
-    store.leases.claim(run, keeper=DEAD, keeper_dead=True, anew=True)
+    store.leases.claim(run, keeper=DEAD, keeper_dead=True, reset_deaths=True)
     assert store.leases.run(run).deaths == 0
 
 
@@ -197,7 +197,7 @@ def test_a_drain_is_no_death_and_a_person_forgets_them_all(store: Store) -> None
 def glance(store: Store, attempts: int = 5) -> list[str]:
     """One look of the watcher; the kinds of events that it told."""
     told: list[str] = []
-    Watchdog(store, Options(attempts=attempts), lambda event: told.append(event.kind)).glance(leave_seconds=0.0)
+    Watchdog(store, Options(attempts=attempts), lambda event: told.append(event.kind)).check(takeover_seconds=0.0)
     return told
 
 
@@ -247,7 +247,7 @@ def test_a_run_that_is_not_for_workers_and_whose_keeper_died_asks_for_a_person(s
     run = queued(store, queued=False)
     store.leases.claim(run, keeper=DEAD, keeper_dead=True)
     assert glance(store) == ["attested", "question"]
-    assert "and nobody goes on with it" in (store.leases.run(run).ended_by or "")
+    assert "and no process resumes it" in (store.leases.run(run).ended_by or "")
     assert store.leases.claim(run, keeper=DEAD, keeper_dead=False).attempt == 2
 
 
@@ -255,7 +255,7 @@ def test_the_watcher_leaves_an_attempt_that_was_followed_by_another(store: Store
     run = queued(store)
     taken(store, run)
     taken(store, run, own_process())
-    assert not store.deaths.bury(run, 1, "too late")
+    assert not store.deaths.record_death(run, 1, "too late")
     assert (glance(store), store.leases.attempts(run)[0].ended) == ([], None)
 
 

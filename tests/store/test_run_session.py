@@ -60,11 +60,11 @@ def test_the_younger_of_login_and_checkpoint_wins(
     for what in order:
         store.clock.sleep(60)
         if what == "login":
-            store.logins.keep("books", "acme", state("login"))
+            store.logins.save("books", "acme", state("login"))
         else:
             session.checkpoint(lease, state("run"), PAGE)
-    store.logins.keep("books", "other", state("another account"))
-    store.logins.keep("mail", "acme", state("another site"))
+    store.logins.save("books", "other", state("another account"))
+    store.logins.save("mail", "acme", state("another site"))
     assert cookie(session.initial_state(lease)) == [order[-1]]
     assert [words.partition(" stored at")[0] for words in said] == ["Using the login of books (acme)"]
 
@@ -73,8 +73,8 @@ def test_a_state_that_does_not_open_is_reported_and_left_out(
     store: Store, lease: Lease, session: RunSession, said: list[str]
 ) -> None:
     other = Seal(b"x" * 32)
-    Logins(store.database, store.clock, other).keep("books", "acme", state("login"))
-    Checkpoints(store.database, store.clock, other).keep(lease, session=(state("run"), {}))
+    Logins(store.database, store.clock, other).save("books", "acme", state("login"))
+    Checkpoints(store.database, store.clock, other).save(lease, session=(state("run"), {}))
     assert session.initial_state(lease) == {}
     assert [words.partition(":")[0] for words in said] == [
         "The stored login of books (acme) can't be used",
@@ -101,7 +101,7 @@ def test_a_checkpoint_that_cannot_be_stored_changes_nothing(
     claim(store, lease.run)
     session.checkpoint(lease, state("1"), PAGE)  # another attempt has the run
     assert said == [] and store.checkpoints.rows(lease.run) == []
-    monkeypatch.setattr(store.checkpoints, "keep", full)
+    monkeypatch.setattr(store.checkpoints, "save", full)
     session.checkpoint(lease, state("1"), PAGE)
     assert said == ["No checkpoint: The disk is full."]
 

@@ -10,8 +10,8 @@ import pytest
 from browser_agent.errors import WrongTask
 from browser_agent.secrets.secret import Secret
 from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
-from browser_agent.store import Asked, Called, Intent, Said, Store
-from browser_agent.store.records import scrubbed_columns
+from browser_agent.store import Intent, NewQuestion, NewStep, PersonAnswer, Store
+from browser_agent.store.column_types import scrubbed_columns
 from tests.store.building import stored_bytes
 
 _FREE = ("words", "reason", "reasons", "ended_by", "how", "raised", "evidence", "observation", "address")
@@ -32,7 +32,7 @@ def everything(store: Store) -> str:
 def test_what_is_said_about_a_run_a_step_a_gesture_and_a_question_is_scrubbed(store: Store):
     run = store.leases.submit(task_file="t.py", task_name="t", arguments="{}", sites="{}").id
     lease = store.leases.claim(run, keeper="{}", keeper_dead=False)
-    step = store.journal.begin_step(lease, Called("post#0", "post", SAID, "{}", True))
+    step = store.journal.begin_step(lease, NewStep("post#0", "post", SAID, "{}", True))
     intent = {"words": SAID, "target": {"selector": SAID}, "proof": [], "known": {}}
     row = store.journal.intend(lease, step, 1, Intent("click", SAID, json.dumps(intent), sends=f"POST /{PLANTED}"))
     store.journal.dispatch(lease, row.id, guarded=True)
@@ -46,12 +46,12 @@ def test_what_is_said_about_a_run_a_step_a_gesture_and_a_question_is_scrubbed(st
     store.journal.observe(lease, row.id, [json.dumps(said)])
     store.journal.move(lease, row.id, GestureState.IN_DOUBT)
     store.journal.move(lease, row.id, GestureState.UNKNOWN, reasons=json.dumps([SAID]))
-    asked = Asked(
+    asked = NewQuestion(
         QuestionKind.OUTCOME, SAID, (SAID,), ({"text": SAID},), {"asked": PLANTED}, SAID, SAID, gesture=row.id
     )
     question = store.inbox.ask(lease, asked)
     assert store.inbox.ask(lease, asked).id == question.id  # it is known again as it stands there
-    store.inbox.answer(question.id, Said(Answer.HAPPENED, "Ann", SAID, {"number": f"1 {PLANTED}"}))
+    store.inbox.answer(question.id, PersonAnswer(Answer.HAPPENED, "Ann", SAID, {"number": f"1 {PLANTED}"}))
     store.journal.end_step(lease, step.id, StepState.RAISED, json.dumps({"fact": "Refused", "words": SAID}))
     store.leases.end_attempt(lease, SAID)
     store.leases.end(lease, RunState.RAISED, ended_by=SAID, result=json.dumps(SAID))
@@ -65,7 +65,7 @@ def test_what_is_said_about_a_run_a_step_a_gesture_and_a_question_is_scrubbed(st
 def test_a_proof_that_holds_a_secret_is_refused_before_anything_is_written(store: Store, part: str):
     run = store.leases.submit(task_file="t.py", task_name="t", arguments="{}", sites="{}").id
     lease = store.leases.claim(run, keeper="{}", keeper_dead=False)
-    step = store.journal.begin_step(lease, Called("post#0", "post", "post()", "{}", True))
+    step = store.journal.begin_step(lease, NewStep("post#0", "post", "post()", "{}", True))
     intent = {"words": "post", "proof": [], "known": {}, part: [{"pattern": f"for {PLANTED}"}]}
     with pytest.raises(WrongTask, match="the secret env:DOOR"):
         store.journal.intend(lease, step, 1, Intent("click", "post", json.dumps(intent)))
@@ -75,12 +75,12 @@ def test_a_proof_that_holds_a_secret_is_refused_before_anything_is_written(store
 def test_a_step_may_neither_return_a_secret_nor_take_it_in_the_clear(store: Store):
     run = store.leases.submit(task_file="t.py", task_name="t", arguments="{}", sites="{}").id
     lease = store.leases.claim(run, keeper="{}", keeper_dead=False)
-    step = store.journal.begin_step(lease, Called("read#0", "read", "read()", "{}", False))
+    step = store.journal.begin_step(lease, NewStep("read#0", "read", "read()", "{}", False))
     with pytest.raises(WrongTask, match="holds the secret env:DOOR"):
         store.journal.end_step(lease, step.id, StepState.FINISHED, json.dumps({"token": PLANTED}))
     for bookmark, arguments in ((f"read:key:{PLANTED}#0", "{}"), ("read#1", json.dumps({"token": PLANTED}))):
         with pytest.raises(WrongTask, match="holds the secret env:DOOR in the clear"):
-            store.journal.begin_step(lease, Called(bookmark, "read", "read()", arguments, False))
+            store.journal.begin_step(lease, NewStep(bookmark, "read", "read()", arguments, False))
 
 
 def test_what_consent_is_bound_to_stays_exact(store: Store):
@@ -88,7 +88,7 @@ def test_what_consent_is_bound_to_stays_exact(store: Store):
     lease = store.leases.claim(run, keeper="{}", keeper_dead=False)
     call = {"step": "pay@1", "arguments": json.dumps({"order": CARD, "password": "x"}), "words": "pay()"}
     details = {"calls": [call], "valid_seconds": 60.0}
-    question = store.inbox.ask(lease, Asked(QuestionKind.APPROVAL, f"Pay {CARD}?", details=details))
+    question = store.inbox.ask(lease, NewQuestion(QuestionKind.APPROVAL, f"Pay {CARD}?", details=details))
     assert "[card ..1881]" in question.words
     assert json.loads(store.inbox.question(question.id).details)["calls"] == [call]
 

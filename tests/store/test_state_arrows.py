@@ -23,7 +23,7 @@ from browser_agent.states import (
     StepState,
     check_arrow,
 )
-from browser_agent.store import Lease, Said, Store
+from browser_agent.store import Lease, PersonAnswer, Store
 from tests.store.building import (
     PROOF,
     REFUSED,
@@ -117,7 +117,7 @@ def run_in(store: Store, state: RunState) -> tuple[str, Lease]:
     if state is RunState.ABANDONED:
         question = asked(store, lease)
         store.leases.end(lease, RunState.WAITING, ended_by="a question")
-        store.inbox.answer(question.id, Said(Answer.ABANDON, "ann", "not wanted any more"))
+        store.inbox.answer(question.id, PersonAnswer(Answer.ABANDON, "ann", "not wanted any more"))
     elif state is not RunState.RUNNING:
         store.leases.end(lease, state, ended_by="as the test wants it")
     return run, lease
@@ -167,14 +167,14 @@ def test_a_step_takes_only_the_arrows_of_its_table(store: Store, lease: Lease, o
 @pytest.mark.parametrize("state", [QuestionState.ANSWERED, QuestionState.CLOSED])
 def test_a_question_ends_once(store: Store, lease: Lease, state: QuestionState) -> None:
     question = asked(store, lease)
-    said = Said(Answer.HAPPENED, "ann", "I saw it")
+    said = PersonAnswer(Answer.HAPPENED, "ann", "I saw it")
     if state is QuestionState.ANSWERED:
         store.inbox.answer(question.id, said)
     else:
         store.inbox.close(lease, question.id, "found on the list")
     before = everything(store)
     with pytest.raises(NotAllowed):
-        store.inbox.answer(question.id, Said(Answer.ABANDON, "bob", "too late"))
+        store.inbox.answer(question.id, PersonAnswer(Answer.ABANDON, "bob", "too late"))
     with pytest.raises(NotAllowed):
         store.inbox.close(lease, question.id, "again")
     assert everything(store) == before

@@ -54,7 +54,7 @@ def test_the_wire_knows_which_request_a_pattern_names(pattern: str, method: str,
 
 @pytest.mark.parametrize(("pattern", "method", "target", "fits"), [row for row in REQUESTS if row[0] in PATTERNS])
 def test_a_fault_is_triggered_by_the_same_requests(pattern: str, method: str, target: str, fits: bool) -> None:
-    assert Fault("status", pattern, None, 0, {"code": 500}).meets(method, target) is fits
+    assert Fault("status", pattern, None, 0, {"code": 500}).triggers(method, target) is fits
 
 
 @pytest.mark.parametrize("text", sorted({text for text, *_ in REQUESTS} - set(PATTERNS)))

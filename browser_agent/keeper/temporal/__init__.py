@@ -1,4 +1,4 @@
-"""Layer two: engines that notice on many machines that work has stopped, and choose who goes on. None is needed.
+"""Temporal above the keepers of many machines: it notices that a keeper has died, and assigns the run to another.
 
-The journal, the inbox, the audit log and the evidence stay in our store. Each engine needs its own extra.
+Decides nothing about an outcome. Needs the extra `[temporal]`.
 """

@@ -1,8 +1,7 @@
-"""The browser worker: keeps runs on this machine, each as one activity, by the very `keep` of the command line.
+"""Temporal's browser worker: keeps runs on this machine, each as one activity, with the `keep` of the command line.
 
-An activity begins by looking at what is open, and ends when its run has come to an end, waits for a person, or was
-given to another. What may never happen: an activity that lost its run reports a state; the engine repeats an activity
-by itself.
+An activity begins by looking at what is in doubt, and ends when its run has ended, waits for a person, or was assigned
+to another keeper.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from browser_agent.states import RUN_ARROWS, RunState
 from browser_agent.store import Store
 
 Submit = Callable[[ScheduledRun, str], str]
-"""Submits a run that is due on that day; its id."""
+"""Submits a run that is due on that day, and returns its id."""
 
 
 class BrowserActivities:
@@ -36,7 +35,7 @@ class BrowserActivities:
 
     Args:
         client: connected to Temporal.
-        store: where the runs are written.
+        store: where the runs are stored.
         options: how they are kept.
         at_once: how many at the same time.
         submit: see `Submit`.
@@ -51,7 +50,7 @@ class BrowserActivities:
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="keeper")
 
     def worker(self, queue: str) -> Worker:
-        """The worker that serves a queue. Asked to shut down, it has each gesture in hand finished first."""
+        """The worker that serves a queue. When it is shut down, each gesture in hand is finished first."""
         return Worker(
             self._client,
             task_queue=queue,
@@ -62,7 +61,7 @@ class BrowserActivities:
 
     @activity.defn(name=KEEP)
     async def keep(self, request: KeepRequest) -> RunStatus:
-        """Keep the run, as long as the engine wants that."""
+        """Keep the run as long as the engine wants it."""
         engine = ActivityHeartbeat(self._client, request.run)
         kept = asyncio.get_running_loop().run_in_executor(self._threads, self._keep, request, engine)
         beats = asyncio.create_task(engine.beat())
@@ -75,7 +74,7 @@ class BrowserActivities:
                     why = activity.cancellation_details()
                     cancelled = why is not None and why.cancel_requested
                     stops = why is not None and (why.cancel_requested or why.worker_shutdown)
-                    engine.heard(EngineOrder.STOP if stops else EngineOrder.OVER)
+                    engine.receive(EngineOrder.STOP if stops else EngineOrder.REVOKED)
         finally:
             beats.cancel()
         return self._ended(request, engine, kept.exception(), cancelled=cancelled)
@@ -88,25 +87,25 @@ class BrowserActivities:
             raise asyncio.CancelledError
         found = run_status(self._store, request.run)
         if isinstance(error, NotAllowed) and not RUN_ARROWS[RunState(found.state)]:
-            return found  # somebody else brought it to its end before this activity began
+            return found  # another process had ended it before this activity began
         if error is not None:
             raise application_error(self._store, error) from error
-        if engine.word() is EngineOrder.OVER or found.state == RunState.RUNNING:
+        if engine.latest_order() is EngineOrder.REVOKED or found.state == RunState.RUNNING:
             raise application_error(self._store, Superseded(request.run, engine.attempt))
         return found
 
     def _keep(self, request: KeepRequest, engine: ActivityHeartbeat) -> None:
         def tell(event: Event) -> None:
-            engine.tell(event)
+            engine.record_progress(event)
             self._tell(event)
 
-        options, self._options = self._options, replace(self._options, kill_at=None)  # it is for the first run
+        options, self._options = self._options, replace(self._options, kill_at=None)  # it is meant for the first run
         keeps = look if request.only_look else keep
         keeps(self._store, request.run, options, tell, engine=engine)
 
     @activity.defn(name=SUBMIT)
     async def submit(self, wanted: ScheduledRun, day: str) -> str:
-        """Submit the run that is due; one key is one run, however often it is asked for."""
+        """Submit the run that is due: one key is one run, however often this is repeated."""
         try:
             return await asyncio.to_thread(self._submit, wanted, day)
         except (Exception, Stop) as error:

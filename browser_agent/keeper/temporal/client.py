@@ -1,12 +1,8 @@
-"""The door to Temporal: connect, start the workflow of a run, answer it, resume it, schedule it, serve its queues.
-
-Needs the extra `[temporal]`. What may never happen: one key starts two workflows; a secret of the connection is shown.
-"""
+"""The client of Temporal: starts a run's workflow, answers, resumes or schedules it, and serves the queues."""
 
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,6 +23,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Worker
 
 from browser_agent.errors import InOtherHands, Misuse, UnknownName
+from browser_agent.keeper.stop_request import stop_signals
 from browser_agent.keeper.temporal.messages import (
     WORKFLOW,
     Limits,
@@ -41,7 +38,7 @@ from browser_agent.store.records import RunRow
 
 @dataclass(frozen=True)
 class TemporalAddress:
-    """Where Temporal is, and the queue of its browser workers; None = as Temporal's own settings say."""
+    """Temporal's address and namespace (None = as its own settings say), and the queue of the browser workers."""
 
     address: str | None = None
     namespace: str | None = None
@@ -49,10 +46,10 @@ class TemporalAddress:
 
 
 async def connect(at: TemporalAddress) -> Client:
-    """Connect; certificates and keys come from Temporal's own environment (`TEMPORAL_API_KEY` and so on) or file.
+    """Connect, with certificates and keys from Temporal's own environment (`TEMPORAL_API_KEY` and so on) or file.
 
     Raises:
-        Misuse: nobody answers there.
+        Misuse: no server answers.
     """
     known = ClientConfig.load_client_connect_config()
     address = known["target_host"] = at.address or known.get("target_host", "localhost:7233")
@@ -73,7 +70,7 @@ def workflow_id(row: RunRow) -> str:
 
 
 async def start(client: Client, row: RunRow, at: TemporalAddress, limits: Limits) -> bool:
-    """Start the workflow of a run; False if there is or was one: it is never started twice."""
+    """Start the workflow of a run; False if it has or had one, since a key never starts two workflows."""
     work = WorkflowInput(at.queue, row.id, limits=limits)
     try:
         await client.start_workflow(
@@ -90,10 +87,10 @@ async def start(client: Client, row: RunRow, at: TemporalAddress, limits: Limits
 
 
 async def resume(client: Client, row: RunRow, at: TemporalAddress, limits: Limits) -> None:
-    """Have a run gone on with: by its workflow, or by a new one if that has failed. It begins by looking.
+    """Resume a run: through its workflow, or through a new one if that has failed. It begins by looking.
 
     Raises:
-        InOtherHands: its workflow has come to a good end.
+        InOtherHands: its workflow has finished.
     """
     handle = client.get_workflow_handle(workflow_id(row))
     try:
@@ -111,14 +108,15 @@ async def resume(client: Client, row: RunRow, at: TemporalAddress, limits: Limit
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
         )
     except WorkflowAlreadyStartedError as error:
-        raise InOtherHands(f"The workflow {workflow_id(row)} has come to its end. Nothing was done.") from error
+        raise InOtherHands(f"The workflow {workflow_id(row)} has finished. Nothing was done.") from error
 
 
 async def answer(client: Client, row: RunRow, reply: Reply) -> RunStatus:
-    """Give a person's answer to a run's workflow, and wait until it is written down.
+    """Give a person's answer to a run's workflow, and wait until it is stored.
 
     Raises:
-        Misuse: it was refused; in the workflow's own words.
+        Misuse: it was refused; the workflow says why.
+        UnknownName: no such workflow is running.
     """
     handle = client.get_workflow_handle(workflow_id(row))
     try:
@@ -135,7 +133,7 @@ async def answer(client: Client, row: RunRow, reply: Reply) -> RunStatus:
 
 
 def _refusal(error: BaseException) -> str:
-    """The words of the innermost refusal."""
+    """The words of the innermost cause."""
     cause = error.__cause__
     while cause is not None and cause.__cause__ is not None:
         cause = cause.__cause__
@@ -145,10 +143,10 @@ def _refusal(error: BaseException) -> str:
 async def schedule(
     client: Client, name: str, wanted: ScheduledRun, *, cron: Sequence[str], at: TemporalAddress, limits: Limits
 ) -> None:
-    """Have a run submitted and started at set times, once for each key.
+    """Schedule a run: at each of the times it is submitted and started, once for each key.
 
     Raises:
-        InOtherHands: there is a schedule of that name.
+        InOtherHands: a schedule of that name exists.
     """
     action = ScheduleActionStartWorkflow(
         WORKFLOW, WorkflowInput(at.queue, wanted=wanted, limits=limits), id=name, task_queue=workflow_queue(at.queue)
@@ -158,13 +156,12 @@ async def schedule(
     try:
         await client.create_schedule(name, Schedule(action=action, spec=spec, policy=policy))
     except ScheduleAlreadyRunningError as error:
-        raise InOtherHands(f"There is a schedule {name} already. Nothing was done.") from error
+        raise InOtherHands(f"A schedule named {name} exists already. Nothing was done.") from error
 
 
 async def serve(worker: Worker) -> None:
-    """Serve until Ctrl-C or SIGTERM; then let go of what is in hand, and leave."""
-    loop, asked = asyncio.get_running_loop(), asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, asked.set)
-    async with worker:
-        await asked.wait()
+    """Serve until Ctrl-C or SIGTERM; then finish the gestures in hand, release the runs, and return."""
+    stopping = asyncio.Event()
+    with stop_signals(stopping.set):
+        async with worker:
+            await stopping.wait()

@@ -1,6 +1,6 @@
-"""What travels between the workflow, its workers and whoever asks: ids and words, never evidence or values of a page.
+"""The messages between a workflow, its workers and the command line: ids and words, never evidence or a page's values.
 
-An answer's values are the one thing that a person may add. Knows nothing of stores, browsers or Temporal itself.
+A person's answer is the one exception: it may contain values. Running workflows hold these fields under their names.
 """
 
 from __future__ import annotations
@@ -8,26 +8,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 WORKFLOW = "browser-agent run"
-KEEP, SUBMIT = "keep", "submit"  # at a browser worker
-STATUS, ANSWER, GIVE_UP = "stand", "answer", "give_up"  # at a workflow worker
+KEEP, SUBMIT = "keep", "submit"  # activities of a browser worker
+STATUS, ANSWER, GIVE_UP = "stand", "answer", "give_up"  # activities of a workflow worker
 
 
 def workflow_queue(queue: str) -> str:
-    """The queue of the workflow workers that belongs to a queue of browser workers."""
+    """The workflow workers' queue that belongs to a queue of browser workers."""
     return f"{queue}-workflows"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a workflow waits for what, and how often it goes on by itself.
+    """How long a workflow waits for what, and how often it continues by itself.
 
     Args:
         heartbeat_seconds: a browser worker that is silent for so long has lost its run.
         attempts: how often a worker may go silent in a row before a person is asked.
         start_seconds: how long a run may wait for a browser worker before a person is asked.
-        keep_seconds: the longest that one worker may keep a run without a break.
-        look_seconds: how soon it is looked whether a question was answered elsewhere; each time twice as late.
-        look_most_seconds: and not later than that.
+        keep_seconds: how long one worker may keep a run without a break.
+        look_seconds: how soon the store is asked whether a question was answered there; each time after twice as long.
+        look_most_seconds: the longest of these times.
     """
 
     heartbeat_seconds: float = 10.0
@@ -40,7 +40,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class ScheduledRun:
-    """A run that is to be submitted by a worker, as a schedule wants it; `{day}` is the day that it was due."""
+    """A run that a schedule has a worker submit; `{day}` stands for the day on which it was due."""
 
     task: str
     key: str
@@ -51,7 +51,7 @@ class ScheduledRun:
 
 @dataclass(frozen=True)
 class WorkflowInput:
-    """What a workflow is started with: a run that is submitted, or one that is wanted."""
+    """What a workflow is started with: a submitted run, or a scheduled one."""
 
     queue: str
     run: str = ""
@@ -62,7 +62,7 @@ class WorkflowInput:
 
 @dataclass(frozen=True)
 class KeepRequest:
-    """What a browser worker is asked for."""
+    """What a browser worker is asked to do: keep the run, or only look at its open question."""
 
     run: str
     only_look: bool = False
@@ -70,16 +70,16 @@ class KeepRequest:
 
 @dataclass(frozen=True)
 class OpenQuestion:
-    """An open question, as far as a workflow must know it."""
+    """What a workflow must know about an open question."""
 
     id: str
     answers: list[str]
-    look: bool  # it is looked once more before an answer is taken
+    look: bool  # look once more before an answer is taken
 
 
 @dataclass(frozen=True)
 class RunStatus:
-    """Where a run stands; `why` = the kind of what its script raised."""
+    """The status of a run; `why` = the kind of error that its script raised."""
 
     run: str
     state: str

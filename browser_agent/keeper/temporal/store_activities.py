@@ -1,7 +1,6 @@
-"""The desk of the workflow worker: what a workflow must know of the store, or write into it. It has no browser.
+"""The activities of the workflow worker: what a workflow reads from the store, or writes to it.
 
-Every act may be repeated by the engine and then changes nothing more. What may never happen: an answer is taken that
-the inbox refuses; a person's question gets lost.
+Temporal may repeat each of them; a repetition changes nothing more.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from browser_agent.ownership.engine import Engine, NoEngine
 from browser_agent.ownership.takeover import last_attempt, take_over
 from browser_agent.reporting.words import last_confirmed
 from browser_agent.states import Answer, QuestionKind, QuestionState, RunState
-from browser_agent.store import Asked, Consent, Said, Store
+from browser_agent.store import Consent, NewQuestion, PersonAnswer, Store
 
 P = ParamSpec("P")
 
@@ -36,7 +35,7 @@ class StoreActivities:
 
     Args:
         client: connected to Temporal.
-        store: where the runs are written.
+        store: where the runs are stored.
     """
 
     def __init__(self, client: Client, store: Store) -> None:
@@ -55,17 +54,17 @@ class StoreActivities:
 
     @activity.defn(name=STATUS)
     async def status(self, run: str) -> RunStatus:
-        """Where the run stands."""
+        """The status of a run."""
         return await asyncio.to_thread(self._checked, run_status, self._store, run)
 
     @activity.defn(name=ANSWER)
     async def answer(self, reply: Reply) -> RunStatus:
-        """Write a person's answer down, once."""
+        """Store a person's answer, once."""
         return await asyncio.to_thread(self._checked, self._answer, reply)
 
     @activity.defn(name=GIVE_UP)
     async def give_up(self, run: str, words: str) -> RunStatus:
-        """Ask a person, since the engine does not go on by itself."""
+        """Ask a person, because the workflow starts no further attempt by itself."""
         info = activity.info()
         engine = _Named(
             f"temporal/{info.workflow_namespace}/{info.workflow_id}", info.current_attempt_scheduled_time.timestamp()
@@ -81,8 +80,8 @@ class StoreActivities:
     def _answer(self, reply: Reply) -> RunStatus:
         said = _said(reply)
         row = self._store.inbox.question(reply.question)
-        mine = (row.answer, row.by, row.reason) == (said.answer, said.by, said.reason)
-        if not (row.state is QuestionState.ANSWERED and mine):  # else it was taken already, and is asked for again
+        same = (row.answer, row.by, row.reason) == (said.answer, said.by, said.reason)
+        if not (row.state is QuestionState.ANSWERED and same):  # else this is a repetition
             self._store.inbox.answer(reply.question, said)
         return run_status(self._store, row.run_id)
 
@@ -90,11 +89,11 @@ class StoreActivities:
         if self._store.leases.run(run).state in _GIVEN_UP_FROM:
             try:
                 lease = take_over(self._store, run, last_attempt(self._store, run), engine=engine)
-            except (InOtherHands, Superseded):  # somebody goes on with it, which is better
+            except (InOtherHands, Superseded):  # another keeper has resumed it, which is better
                 return run_status(self._store, run)
             safe = f"Find out why, then: browser-agent temporal resume {run}. It begins by looking."
             confirmed = last_confirmed(self._store.journal.gestures(lease.run))
-            asked = Asked(QuestionKind.ATTEMPTS, words, safe_step=safe, last_confirmed=confirmed)
+            asked = NewQuestion(QuestionKind.ATTEMPTS, words, safe_step=safe, last_confirmed=confirmed)
             self._store.inbox.ask(lease, asked)
             self._store.leases.end(lease, RunState.NEEDS_ATTENTION, ended_by=words)
             self._store.leases.end_attempt(lease, "it asked a person")
@@ -102,13 +101,13 @@ class StoreActivities:
 
 
 class _Named(NoEngine):
-    """The engine in whose name the desk asks."""
+    """The engine in whose name a person is asked."""
 
-    def __init__(self, name: str, order: float) -> None:
-        self.name, self.order = name, order
+    def __init__(self, name: str, sequence: float) -> None:
+        self.name, self.sequence = name, sequence
 
 
-def _said(reply: Reply) -> Said:
+def _said(reply: Reply) -> PersonAnswer:
     hours = timedelta(hours=reply.hours) if reply.hours is not None else None
     consent = Consent(tuple(reply.only), reply.until_done, hours)
-    return Said(Answer(reply.answer), reply.by, reply.reason, reply.values, reply.override, consent)
+    return PersonAnswer(Answer(reply.answer), reply.by, reply.reason, reply.values, reply.override, consent)

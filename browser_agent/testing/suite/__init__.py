@@ -1,1 +1,1 @@
-"""What the pytest plugin does, one noun a file: loaded when a test first uses one of its fixtures, and not before."""
+"""What the pytest plugin's fixtures do. Loaded when a test first uses one of them, and never before."""

@@ -1,7 +1,4 @@
-"""What is written down of one test's runs: `agent_audit`.
-
-Reads the store each time that it is asked; writes nothing. Must not know pytest or pages.
-"""
+"""`agent_audit`: what the store has of one test's runs. It reads the store at each call, and writes nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from browser_agent.store import Store
-from browser_agent.testing.suite.outcomes import Outcomes, Question, seen_in
+from browser_agent.testing.suite.outcomes import OpenQuestion, Outcomes, gestures_of
 
 
 class AgentAudit:
@@ -17,7 +14,7 @@ class AgentAudit:
 
     Attributes:
         store: the file.
-        runs: their ids, in the order in which the test has begun them.
+        runs: their ids, in the order in which the test started them.
     """
 
     def __init__(self, store: Path | str) -> None:
@@ -25,7 +22,7 @@ class AgentAudit:
         self.runs: list[str] = []
 
     def add(self, run: str) -> None:
-        """The test has this run, too."""
+        """Add a run of the test, once."""
         if run not in self.runs:
             self.runs.append(run)
 
@@ -36,16 +33,16 @@ class AgentAudit:
 
     @property
     def outcomes(self) -> Outcomes:
-        """How each gesture of the test has ended, in order."""
+        """How each gesture of the test ended, in order."""
         with Store(self.store) as store:
-            return Outcomes(seen for run in self.runs for seen in seen_in(store, run))
+            return Outcomes(gesture for run in self.runs for gesture in gestures_of(store, run))
 
     @property
-    def questions(self) -> list[Question]:
-        """The questions that wait for a person."""
+    def questions(self) -> list[OpenQuestion]:
+        """The questions that wait for a person's answer."""
         with Store(self.store) as store:
             rows = [row for run in self.runs for row in store.inbox.questions(run, open_only=True)]
-            return [Question.of(row, store.where) for row in rows]
+            return [OpenQuestion.of(row, store.where) for row in rows]
 
     def _all(self, method: str) -> list[dict[str, Any]]:
         with Store(self.store) as store:

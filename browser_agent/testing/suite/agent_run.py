@@ -1,8 +1,7 @@
-"""`agent_run`: an open run on the test's page, opened when it is first used, and again after a test has cut it.
+"""`agent_run`: an open run on the test's page, opened at its first use, and reopened after a cut.
 
-A cut stands for the death of the test's process, which nobody could survive to tell of it: from that instant nothing of
-the run can be written, a held request never leaves, its page is closed. What may never happen: a cut run writes; a
-test that is run again makes a gesture that is in doubt a second time.
+A cut simulates the death of the test process: from that instant the run writes nothing, a held request never leaves,
+and the page is closed. A test that is run again never makes a gesture in doubt a second time.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ OVER = frozenset({RunState.FINISHED, RunState.ABANDONED, RunState.RAISED})
 
 
 class Cut(BaseException):
-    """The life of the open run ends here, as its test wants it. No `Exception`, so that nothing goes on past it."""
+    """The open run is cut off here, as its test asked. Not an `Exception`, so that no handler continues past it."""
 
 
 class AgentRun:
@@ -49,9 +48,9 @@ class AgentRun:
         site, sites: see `open_run`.
 
     Attributes:
-        page: the page of the life that is being lived.
-        is_cut: it was cut, and not opened again.
-        raised: what the test function has raised, if it has.
+        page: the current page; another one after each cut.
+        is_cut: it was cut off, and not reopened yet.
+        raised: what the test function raised, if it did.
     """
 
     def __init__(
@@ -69,12 +68,12 @@ class AgentRun:
         self._run: OpenRun | None = None
         self._stop: Stop | None = None
         self._key = ""
-        self._crashing = False  # asked for, and Chromium has refused it so far
+        self._crashing = False  # requested, and refused by Chromium so far
 
-    # what a test does with it
+    # for tests
 
     def make(self, gesture: Gesture[T], *, key: str | None = None) -> T:
-        """Make a gesture on the page, or hand back what an earlier life has proven for it; see `OpenRun.make`."""
+        """Make a gesture on the page, or return what an earlier call has proven for it; see `OpenRun.make`."""
         return self._opened().make(gesture, key=key)
 
     def step(self, call: StepCall[T], *, key: str | None = None) -> T:
@@ -92,20 +91,20 @@ class AgentRun:
 
     @property
     def attempt(self) -> int:
-        """Which go at the run this is, from 1."""
+        """The number of this attempt at the run, from 1."""
         return self._opened().attempt
 
-    # lives
+    # cut and reopened
 
     def reopen(self) -> None:
-        """Begin the next life: a new page with the cookies and storage of the old one, and the same run."""
+        """Prepare the next call: a new page with the cookies and storage of the old one, and the same run."""
         self.close()
         self._end_attempt()
         self.page = self._another_page()
         self._run, self.is_cut, self.raised = None, False, None
 
     def close(self) -> None:
-        """Close the run, as having come to its end, or as the test has raised."""
+        """Close the run as finished, cut off, or raised, as the test ended."""
         opening, self._opening = self._opening, None
         if opening is not None:
             raised = Cut() if self.is_cut else self.raised
@@ -122,8 +121,8 @@ class AgentRun:
                 sites=self._sites,
                 store=self._trial.store,
                 key=self._key,
-                tell=_heard,
-                options=replace(load().options(), on_question=()),  # nobody is told of what a test asks
+                tell=_print,
+                options=replace(load().options(), on_question=()),  # a test's questions are announced to nobody
                 addresses=self._trial.addresses,
                 reach=self._reach,
             )
@@ -133,42 +132,42 @@ class AgentRun:
                 self._stop = stop
                 raise
             finally:
-                self._note()
+                self._add_run()
             self._opening = opening
         return self._run
 
-    def _note(self) -> None:
-        """Whatever came of opening it, the test has this run."""
+    def _add_run(self) -> None:
+        """The test has this run, even if opening it failed."""
         with Store(self._trial.store) as store:
             if (row := store.leases.keyed(self._key)) is not None:
                 self._trial.audit.add(row.id)
 
     def _reach(self, point: Point, number: int) -> None:
-        kill = None if self.is_cut else self._trial.kills.meet(point, number)
+        kill = None if self.is_cut else self._trial.kills.due(point, number)
         if kill is not None and kill.victim is Victim.BROWSER:
             self._crashing = True
         elif kill is not None and self._run is not None:
             print(f"agent_run: cut {in_words(point, number)}, as asked")
             self.is_cut = True
-            self._run.cut()  # what is held never leaves: that it may can't be written down any more
+            self._run.cut()  # a held request never leaves: its release can't be recorded any more
         if point not in AT_THE_WIRE:  # there no call of Playwright may be made
-            self._strike_page(point, number)
+            self._crash_or_cut(point, number)
 
-    def _strike_page(self, point: Point, number: int) -> None:
+    def _crash_or_cut(self, point: Point, number: int) -> None:
         if self._crashing:
             self._crashing = not crash(self.page)
-            self._trial.kills.struck = not self._crashing
+            self._trial.kills.done = not self._crashing
             print(f"agent_run: the page {'could not be' if self._crashing else 'is'} crashed {in_words(point, number)}")
         if self.is_cut:
-            self._die()
+            self._close_page()
             raise Cut(f"cut {in_words(point, number)}")
 
-    def _die(self) -> None:
+    def _close_page(self) -> None:
         with suppress(Error):
             self.page.close()
 
     def _end_attempt(self) -> None:
-        """Write down, as whoever finds a dead process would, that its attempt is over."""
+        """Record that the attempt is over, as a keeper does that finds a dead process."""
         with Store(self._trial.store) as store:
             row = store.leases.keyed(self._key)
             if row is not None and row.attempt:
@@ -180,22 +179,22 @@ class AgentRun:
         old.close()
         try:
             return self._new_context(storage_state=state).new_page()
-        except TypeError:  # the suite's own arguments have one already: it is the older one
+        except TypeError:  # the suite passes a storage_state of its own, which is older
             context = self._new_context()
             context.set_storage_state(state)
             return context.new_page()
 
 
-def _heard(event: Event) -> None:
-    if event.kind != "step":  # it has no words of its own here, and its gesture was told of
+def _print(event: Event) -> None:
+    if event.kind != "step":  # its gesture has been printed
         print(f"agent_run: {event.words}")
 
 
 def crash(page: Page) -> bool:
-    """Crash the page's renderer; the browser itself belongs to the whole session.
+    """Crash the page's renderer. The browser itself belongs to the whole session.
 
     Returns:
-        Whether it was crashed: Chromium refuses it while a navigation is under way (measured).
+        Whether it crashed: Chromium refuses it during a navigation (measured).
     """
     try:
         session = page.context.new_cdp_session(page)
@@ -208,7 +207,7 @@ def crash(page: Page) -> bool:
 
 
 def _free_key(trial: Trial) -> str:
-    """The key of the run that an earlier go of this test has left in doubt, or one that no run has yet."""
+    """The key of the run that an earlier execution of this test left in doubt, or else a key that no run has."""
     with Store(trial.store) as store:
         number = 1
         while (row := store.leases.keyed(key := f"{trial.key} ({number})")) is not None:

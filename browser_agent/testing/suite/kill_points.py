@@ -1,7 +1,4 @@
-"""The words by which a test names a durable point of a gesture.
-
-Must not know: pytest, or what is struck there.
-"""
+"""The names that a test uses for the durable points of a gesture."""
 
 from __future__ import annotations
 
@@ -18,37 +15,37 @@ WORDS = {
     "answered": Point.ANSWERED,
     "settled": Point.SETTLED,
 }
-"""In the order in which a gesture meets them."""
+"""In the order in which a gesture reaches them."""
 
 MEANING = {
-    Point.BEFORE_INTENT: "nothing is written down yet",
-    Point.INTENT: "it is written down, and not made",
+    Point.BEFORE_INTENT: "nothing is stored yet",
+    Point.INTENT: "the intent is stored, and the gesture not made",
     Point.DISPATCHING: "it may be made from now on",
     Point.INPUT: "the click or key has been made",
-    Point.PAUSED: "its request is held at the wire",
-    Point.RELEASED: "its request has been let go",
+    Point.PAUSED: "its request is held at the gate",
+    Point.RELEASED: "its request has been released",
     Point.ANSWERED: "the site has answered",
-    Point.SETTLED: "its outcome is written down",
+    Point.SETTLED: "its outcome is stored",
 }
 
 
 def point_of(word: str) -> Point:
-    """The point of that word, or of its own name; `Misuse` with all of them if there is none."""
+    """The point of that name, or of its own; `Misuse` with all of them if there is none."""
     if word in WORDS:
         return WORDS[word]
     try:
         return Point(word.replace("-", "_"))
     except ValueError:
         known = "; ".join(f"{name!r}: {MEANING[point]}" for name, point in WORDS.items())
-        raise Misuse(f"There is no point {word!r} of a gesture to strike at. There is {known}.") from None
+        raise Misuse(f"There is no point {word!r} of a gesture to kill at. There are {known}.") from None
 
 
 def word_of(point: Point) -> str:
-    """The word of a point."""
+    """The name of a point."""
     return next(word for word, named in WORDS.items() if named is point)
 
 
 def in_words(point: Point, gesture: int = 1) -> str:
-    """Where somebody is killed, such as "after dispatch of gesture 2"."""
+    """Where something is killed, such as "after dispatch of gesture 2"."""
     where = word_of(point) if point is Point.BEFORE_INTENT else f"after {word_of(point)}"
     return where if gesture == 1 else f"{where} of gesture {gesture}"

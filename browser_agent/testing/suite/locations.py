@@ -1,7 +1,4 @@
-"""Where a test session writes: the store of its runs, the folder of its reports; and where it may not.
-
-Must not know runs or pages. May never happen: something is written where pytest-playwright wipes.
-"""
+"""Where a test session writes its store and its reports: never in the folder that pytest-playwright wipes."""
 
 from __future__ import annotations
 
@@ -14,8 +11,8 @@ REPORT = "agent_report"
 FILE_NAME = "runs.db"
 
 
-def told(config: pytest.Config, name: str) -> Path | None:
-    """A place that was said on the command line (from the current folder), or in the ini file (from its own)."""
+def path_of(config: pytest.Config, name: str) -> Path | None:
+    """A path from the command line (relative to the current folder) or from the ini file (relative to its own)."""
     if said := config.getoption(name, default=None):
         return Path(config.invocation_params.dir, Path(said).expanduser()).absolute()
     if said := config.getini(name):
@@ -24,31 +21,31 @@ def told(config: pytest.Config, name: str) -> Path | None:
 
 
 def refuse_wiped(config: pytest.Config) -> None:
-    """Refuse a place in the folder that pytest-playwright wipes when a session begins.
+    """Refuse a path in the folder that pytest-playwright wipes when a session begins.
 
     Raises:
-        UsageError: it lies there. Nothing was written.
+        UsageError: it is there. Nothing was written.
     """
     output = config.getoption("--output", default=None)
     if output is None:
         return
     wiped = Path(config.invocation_params.dir, output).resolve()
     for name in (STORE, REPORT):
-        place = told(config, name) if name == REPORT or not _database(config) else None
-        if place is not None and place.resolve().is_relative_to(wiped):
+        path = path_of(config, name) if name == REPORT or not _database(config) else None
+        if path is not None and path.resolve().is_relative_to(wiped):
             option = "--" + name.replace("_", "-")
             raise pytest.UsageError(
-                f"{option} {place} lies in {wiped}, which pytest-playwright wipes when a session begins (--output): "
-                "what is written there is evidence, and would be lost. Name a place outside of it."
+                f"{option} {path} is in {wiped}, which pytest-playwright wipes when a session begins (--output), so "
+                "evidence written there would be lost. Choose a path outside of it."
             )
 
 
 def store_of(config: pytest.Config, base: Path) -> Path | str:
-    """The store of the session's runs: what was said, or a file in the base folder of this process."""
-    return _database(config) or told(config, STORE) or base / "browser-agent" / FILE_NAME
+    """The store of the session's runs: the one that was given, or a file in the base folder of this process."""
+    return _database(config) or path_of(config, STORE) or base / "browser-agent" / FILE_NAME
 
 
 def _database(config: pytest.Config) -> str:
-    """The address that was said in place of a file; empty if it was none."""
+    """The database's address, if one was given instead of a file; else empty."""
     said = str(config.getoption(STORE, default=None) or config.getini(STORE) or "")
     return said if "://" in said else ""

@@ -1,7 +1,4 @@
-"""The outcomes of a test's gestures: a list of words, which can also say why each is what it is.
-
-Turns rows into sentences; must not know pytest or pages. May never happen: a doubt gets a calmer word than unknown.
-"""
+"""The outcomes of a test's gestures: a list of words that can also explain each. A doubt is always "unknown"."""
 
 from __future__ import annotations
 
@@ -21,12 +18,12 @@ _DOUBT = (GestureState.DISPATCHING, GestureState.IN_DOUBT, GestureState.UNKNOWN,
 OUTCOMES = ("happened", "not_happened", "unknown", "refused", "rejected", "abandoned", "intent")
 """What `outcome_of` says of a state."""
 NOTHING = "nothing"
-"""Where one list has no gesture any more."""
+"""Stands for a gesture that one of two lists doesn't have."""
 
 
 @dataclass(frozen=True)
-class Question:
-    """A question that waits for a person."""
+class OpenQuestion:
+    """A question that waits for a person's answer."""
 
     id: str
     kind: str
@@ -35,81 +32,81 @@ class Question:
     commands: tuple[str, ...]
 
     @classmethod
-    def of(cls, row: QuestionRow, store: str) -> Question:
+    def of(cls, row: QuestionRow, store: str) -> OpenQuestion:
         """A question of a store, with the commands that answer it there."""
         told = commands(row, f"--store {shlex.quote(store)}")
         return cls(row.id, str(row.kind), row.words, tuple(json.loads(row.reasons)), tuple(told))
 
 
 @dataclass(frozen=True)
-class Seen:
-    """One gesture as it stands: its words, its outcome, and what that rests on."""
+class MadeGesture:
+    """One gesture: its words, its outcome, and the reasons for that."""
 
     words: str
     outcome: str
     reasons: tuple[str, ...]
     wire: tuple[str, ...]
-    question: Question | None
+    question: OpenQuestion | None
 
 
 class Outcomes(list[str]):
-    """Outcomes in the order of their gestures; compares like any list, and explains itself."""
+    """Outcomes in the order of their gestures; compares like any list, and can be explained."""
 
-    def __init__(self, seen: Iterable[Seen] = ()) -> None:
-        self.seen = tuple(seen)
-        super().__init__(one.outcome for one in self.seen)
+    def __init__(self, gestures: Iterable[MadeGesture] = ()) -> None:
+        self.gestures = tuple(gestures)
+        super().__init__(one.outcome for one in self.gestures)
 
     def explain(self, expected: Sequence[object]) -> list[str]:
         """Line by line, how these outcomes differ from what was expected, and why each is what it is."""
         lines = [f"outcomes {list(self)} == {list(expected)}"]
         if odd := [f"{word!r}" for word in expected if word not in OUTCOMES]:
             lines.append(f"  no outcome is {' or '.join(odd)}: there are {', '.join(OUTCOMES)}")
-        for number, (seen, wanted) in enumerate(zip_longest(self.seen, expected), 1):
+        for number, (seen, wanted) in enumerate(zip_longest(self.gestures, expected), 1):
             what = f"expected {NOTHING if wanted is None else wanted}, seen {seen.outcome if seen else NOTHING}"
             lines.append(f"  gesture {number}: {what}{f': {seen.words}' if seen else ''}")
             lines += _because(seen) if seen is not None else []
         return lines
 
-    def told(self) -> list[str]:
-        """Line by line, what was made, what became of it and why."""
+    def lines(self) -> list[str]:
+        """Line by line, what was made, how it ended and why."""
         lines: list[str] = []
-        for number, seen in enumerate(self.seen, 1):
+        for number, seen in enumerate(self.gestures, 1):
             lines += [f"gesture {number}: {seen.outcome}: {seen.words}", *_because(seen)]
         return lines
 
 
 def outcome_of(state: GestureState) -> str:
-    """The word for a gesture's state: made and not settled is unknown."""
+    """The outcome of a gesture in a state: made and not settled is unknown."""
     return "unknown" if state in _DOUBT else str(state)
 
 
-def seen_in(store: Store, run: str) -> list[Seen]:
+def gestures_of(store: Store, run: str) -> list[MadeGesture]:
     """The gestures of a run in their order."""
     asked = {row.gesture_id: row for row in store.inbox.questions(run) if row.state is QuestionState.OPEN}
-    return [_seen(store, row, asked.get(row.id)) for row in store.journal.gestures(run)]
+    return [_gesture(store, row, asked.get(row.id)) for row in store.journal.gestures(run)]
 
 
-def _seen(store: Store, row: GestureRow, question: QuestionRow | None) -> Seen:
-    return Seen(
+def _gesture(store: Store, row: GestureRow, question: QuestionRow | None) -> MadeGesture:
+    return MadeGesture(
         words=row.words,
         outcome=outcome_of(row.state),
         reasons=tuple(json.loads(row.reasons or "[]")),
         wire=_wire(store, row),
-        question=Question.of(question, store.where) if question is not None else None,
+        question=OpenQuestion.of(question, store.where) if question is not None else None,
     )
 
 
 def _wire(store: Store, row: GestureRow) -> tuple[str, ...]:
-    """What was seen on the wire: by the guard, else what was at least let go."""
+    """What happened at the wire: as the gate reported it, else what was released."""
     report = WireReport.model_validate_json(row.wire) if row.wire else WireReport()
     facts = (*map(str, report.facts), *map(str, report.resent))
     return facts or tuple(
-        f"{one.method} {one.address}: let go; how it ended was not seen" for one in store.journal.releases(row.id)
+        f"{one.method} {one.address}: released; how it ended was not seen" for one in store.journal.releases(row.id)
     )
 
 
-def _because(seen: Seen) -> list[str]:
-    """What an outcome rests on; first the question, since it is what somebody can do something about."""
+def _because(seen: MadeGesture) -> list[str]:
+    """The reasons for an outcome, after its question, since that is where a person can act."""
     lines: list[str] = []
     if seen.question is not None:
         lines.append(f"    question {seen.question.id} waits: {seen.question.words}")

@@ -1,6 +1,6 @@
-"""What a test's report in pytest-html or Allure is given: the pictures of its gestures, and the report of its runs.
+"""What is attached to a test in pytest-html or Allure: its gestures' pictures and its runs' reports.
 
-Neither need be installed. Must not know pages. May never happen: a report that cannot be attached fails a test.
+Neither needs to be installed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from browser_agent.store import Store
 
 
 @dataclass(frozen=True)
-class Shot:
+class GesturePicture:
     """A picture of a gesture."""
 
     name: str
@@ -29,11 +29,11 @@ class Shot:
 
     @property
     def extension(self) -> str:
-        """Of a file that holds it."""
+        """The extension of a file that holds it."""
         return self.media_type.partition("/")[2]
 
 
-def shots(store: Path | str, runs: Iterable[str]) -> Iterator[Shot]:
+def pictures_of(store: Path | str, runs: Iterable[str]) -> Iterator[GesturePicture]:
     """The pictures before and after each gesture of the runs."""
     with Store(store) as opened:
         for run in runs:
@@ -43,7 +43,7 @@ def shots(store: Path | str, runs: Iterable[str]) -> Iterator[Shot]:
                         content, media_type = opened.artifacts.read(digest or "")
                     except (UnknownName, StoreUnusable):
                         continue
-                    yield Shot(f"{when} gesture {number}: {row.words}", content, media_type)
+                    yield GesturePicture(f"{when} gesture {number}: {row.words}", content, media_type)
 
 
 def html_is_written(config: pytest.Config) -> bool:
@@ -51,12 +51,12 @@ def html_is_written(config: pytest.Config) -> bool:
     return bool(config.pluginmanager.hasplugin("html") and getattr(config.option, "htmlpath", None))
 
 
-def extras(config: pytest.Config, found: Iterable[Shot], reports: Sequence[Path]) -> list[Any]:
-    """The same as extras of pytest-html: links to the reports, and the pictures."""
+def extras(config: pytest.Config, found: Iterable[GesturePicture], reports: Sequence[Path]) -> list[Any]:
+    """Links to the reports, and the pictures, as extras of pytest-html."""
     import pytest_html  # type: ignore[import-untyped]
 
-    told = Path(os.path.expandvars(config.option.htmlpath)).expanduser()
-    page = Path(config.invocation_params.dir, told).parent
+    html = Path(os.path.expandvars(config.option.htmlpath)).expanduser()
+    page = Path(config.invocation_params.dir, html).parent
     links = [
         pytest_html.extras.url(quote(Path(os.path.relpath(report, page)).as_posix()), name="browser-agent report")
         for report in reports
@@ -75,8 +75,8 @@ def allure_is_written(config: pytest.Config) -> bool:
     return bool(config.pluginmanager.hasplugin("allure_pytest") and config.getoption("allure_report_dir", default=None))
 
 
-def give_allure(found: Iterable[Shot], reports: Sequence[Path]) -> None:
-    """Attach them to the test that Allure is at."""
+def attach_to_allure(found: Iterable[GesturePicture], reports: Sequence[Path]) -> None:
+    """Attach them to Allure's current test."""
     import allure
 
     for report in reports:

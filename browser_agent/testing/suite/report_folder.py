@@ -1,7 +1,4 @@
-"""The folder of reports: one HTML file for each run of a test, named after the test, and an index of all of them.
-
-Must not know how a report is drawn. May never happen: a test's name leads out of the folder, or is taken for HTML.
-"""
+"""The folder of reports: one HTML file for each run of a test, named after the test, and an index of all."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from browser_agent.store import Store
 from browser_agent.store.address import located, shown
 
 PROPERTY = "browser_agent"
-"""The name of a test report's property that holds an `Entry`; it reaches the controller of xdist, and JUnit files."""
+"""The test report's property that holds a `ReportEntry`; it reaches xdist's controller, and JUnit files."""
 LONGEST_NAME = 120
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}"
@@ -32,8 +29,8 @@ _STYLE = (
 
 
 @dataclass
-class Entry:
-    """One go at one test that had a run."""
+class ReportEntry:
+    """One execution of a test that had a run."""
 
     test: str
     outcomes: Sequence[str]
@@ -46,29 +43,29 @@ class Entry:
         return json.dumps(asdict(self))
 
     @classmethod
-    def read(cls, text: str) -> Entry:
+    def read(cls, text: str) -> ReportEntry:
         """From that text."""
         return cls(**json.loads(text))
 
 
-def file_name(test: str, number: int = 1, go: int = 1) -> str:
-    """A safe and readable name for the Nth report of a test, another one for each test and each go at it."""
+def file_name(test: str, number: int = 1, execution: int = 1) -> str:
+    """A safe and readable name for the Nth report of a test, different for each test and each execution."""
     short = re.sub(r"[^A-Za-z0-9_.]+", "-", test).strip("-.")[-LONGEST_NAME:].lstrip("-.")
-    told = (f"-go-{go}" if go > 1 else "") + (f"-{number}" if number > 1 else "")
-    return f"{short}-{hashlib.sha256(test.encode()).hexdigest()[:6]}{told}.html"
+    suffix = (f"-go-{execution}" if execution > 1 else "") + (f"-{number}" if number > 1 else "")
+    return f"{short}-{hashlib.sha256(test.encode()).hexdigest()[:6]}{suffix}.html"
 
 
-def write_reports(folder: Path, store: Path | str, test: str, runs: Iterable[str], go: int = 1) -> list[Path]:
+def write_reports(folder: Path, store: Path | str, test: str, runs: Iterable[str], execution: int = 1) -> list[Path]:
     """Write a report for each run of a test."""
     more = f"--store {shlex.quote(shown(located(store)))}"
     with Store(store) as opened:
         return [
-            write_report(opened, run, folder / file_name(test, number, go), more)
+            write_report(opened, run, folder / file_name(test, number, execution), more)
             for number, run in enumerate(runs, start=1)
         ]
 
 
-def write_index(folder: Path, entries: Sequence[Entry]) -> Path:
+def write_index(folder: Path, entries: Sequence[ReportEntry]) -> Path:
     """Write the index of a session's reports."""
     rows = "".join(_row(entry) for entry in entries)
     policy = "default-src 'none'; style-src 'unsafe-inline'"
@@ -85,13 +82,13 @@ def write_index(folder: Path, entries: Sequence[Entry]) -> Path:
     return path
 
 
-def _row(entry: Entry) -> str:
-    """A line of the table; what waits for a person stands out, and a test's name leads to its first report."""
+def _row(entry: ReportEntry) -> str:
+    """A row of the table. Open questions stand out, and a test's name links to its first report."""
     name = _link(entry.reports[0], entry.test) if entry.reports else escape(entry.test)
     links = " ".join(_link(report, f"{number}") for number, report in enumerate(entry.reports, start=1))
     cells = (entry.ended, ", ".join(entry.outcomes) or "no gesture", f"{entry.questions}")
-    told = "".join(f"<td>{cell}</td>" for cell in (name, *map(escape, cells), links))
-    return f'<tr class="asks">{told}</tr>' if entry.questions else f"<tr>{told}</tr>"
+    row = "".join(f"<td>{cell}</td>" for cell in (name, *map(escape, cells), links))
+    return f'<tr class="asks">{row}</tr>' if entry.questions else f"<tr>{row}</tr>"
 
 
 def _link(report: str, words: str) -> str:

@@ -1,6 +1,6 @@
-"""One go at one test: where its runs are written, under which key, what is struck, and which lives it has had.
+"""One execution of one test: where its runs are stored, under which key, what is killed, and which call it is.
 
-What the fixtures of a test share, and what the plugin's hooks find again. Must not know pages.
+The fixtures of a test share it, and the plugin's hooks find it again.
 """
 
 from __future__ import annotations
@@ -8,15 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from browser_agent.testing.suite.agent_audit import AgentAudit
-from browser_agent.testing.suite.strikes import Kills
+from browser_agent.testing.suite.kill_plan import KillPlan
 from observers import Site
-
-if TYPE_CHECKING:
-    from browser_agent.testing.suite.agent_faults import AgentFaults
-    from browser_agent.testing.suite.agent_run import AgentRun
 
 
 @dataclass
@@ -25,27 +20,25 @@ class Trial:
 
     Args:
         test: the test's node id.
-        session: names this test session, the same for all of its processes.
-        store: the file, or the database, in which its runs are written.
+        session: identifies this test session, the same in all of its processes.
+        store: the file or database in which its runs are stored.
         sites: the sites of the test.
-        go: counts the test's goes, from 1 (pytest-rerunfailures).
-        kills: what is struck.
+        execution: counts the executions of the test, from 1 (pytest-rerunfailures).
+        kills: what is killed.
         crossing: the test is one of those that `every_interruption` makes.
-        may_ask: a stop for a person is an honest end of the second life.
-        second_life: the test function is being called again, after its open run was cut.
+        may_ask: a question to a person is an acceptable end of the second call.
+        second_call: the test function is being called again, after its open run was cut off.
     """
 
     test: str
     session: str
     store: Path | str
     sites: Sequence[Site] = ()
-    go: int = 1
-    kills: Kills = field(default_factory=Kills)
+    execution: int = 1
+    kills: KillPlan = field(default_factory=KillPlan)
     crossing: bool = False
     may_ask: bool = False
-    second_life: bool = False
-    run: AgentRun | None = None
-    faults: AgentFaults | None = None
+    second_call: bool = False
 
     def __post_init__(self) -> None:
         self.audit = AgentAudit(self.store)
@@ -53,5 +46,5 @@ class Trial:
 
     @property
     def key(self) -> str:
-        """What its open run is known by, in every go of this session."""
+        """The key of its open run, the same in every execution within this session."""
         return f"{self.test} in {self.session}"

@@ -64,7 +64,7 @@ def test_a_test_without_a_gesture_has_shown_nothing(suite: Suite) -> None:
     suite.write(test_it=MARKED.replace("lunch", "released"))
     result = suite.run()
     result.assert_outcomes(passed=1, failed=1)
-    assert "There was no gesture 1 to strike at, so this test has shown nothing. No site of this test is known" in (
+    assert "There was no gesture 1 to kill at, so this test has shown nothing. No site of this test is known" in (
         result.stdout.str()
     )
 

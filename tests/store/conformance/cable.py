@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import Self
 
-from browser_agent.testing.proxy.loop_thread import Loop
+from browser_agent.testing.proxy.loop_thread import LoopThread
 
 HERE = "127.0.0.1"
 SILENT_SECONDS = 3.0
@@ -25,7 +25,7 @@ class Cable:
     def __init__(self, server: int) -> None:
         self._server, self._whole, self._pulled = server, asyncio.Event(), 0
         self._ends: set[asyncio.StreamWriter] = set()
-        self._loop = Loop("cable")
+        self._loop = LoopThread("cable")
         self._whole.set()
         self._loop.run(self._open())
 

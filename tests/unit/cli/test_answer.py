@@ -108,7 +108,7 @@ def test_an_abandoned_run_does_not_go_on(cli: Cli, keeper: Keeper, store: Store)
         assert said.code == 2 and said.err.startswith(
             f"Run {store.leases.runs()[0].id} was abandoned by ann: not wanted."
         )
-        assert "That is for good. To do its work anew, `browser-agent run` or `submit` it again. Nothing" in said.err
+        assert "That is final. To do its work again, use `browser-agent run` or `submit`. Nothing" in said.err
     assert not keeper.options and store.leases.runs()[0].state is RunState.ABANDONED
 
 

@@ -138,11 +138,11 @@ def test_pictures_lie_where_it_is_set_and_are_found_by_whoever_opens_the_store(
     assert cli("run", "invoices.py", "day=2026-11-30").code == 0
     (folder / settings_sources.FILE_NAME).unlink()
     with Store(folder / "runs.db") as store:
-        kept = store.artifacts.keep(b"a picture", "image/webp")
+        kept = store.artifacts.save(b"a picture", "image/webp")
         assert (elsewhere / kept[:2] / kept).read_bytes() == b"a picture"
     said = cli("run", "invoices.py", "day=2026-11-30", "--store", "runs.db", "--set", "evidence=other")
     assert (said.code, (folder / "other").exists()) == (2, False)
-    assert f"lie in {elsewhere} already" in said.err
+    assert f"are in {elsewhere} already" in said.err
 
 
 def test_one_setting_is_explained(cli: Cli, folder: Path) -> None:

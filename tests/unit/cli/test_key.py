@@ -56,7 +56,7 @@ def test_where_none_can_be_written_it_is_said_once_and_the_run_goes_on(
     assert said.out.count("No key was made") == 1 and "Sessions are kept in memory only" in said.out
 
 
-@pytest.mark.parametrize("command", [("runs",), ("inbox",), ("show", "last"), ("config",), ("watch", "--once")])
+@pytest.mark.parametrize("command", [("runs",), ("inbox",), ("show", "last"), ("config",)])
 def test_a_command_that_keeps_no_session_makes_none(cli: Cli, keeper: Keeper, command: tuple[str, ...]) -> None:
     cli(*RUN)
     key_file().unlink()

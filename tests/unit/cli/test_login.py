@@ -14,7 +14,7 @@ from browser_agent.cli.login import _site
 from browser_agent.errors import Misuse, UnknownName
 from browser_agent.secrets.seal import KEY_VARIABLE
 from browser_agent.states import QuestionKind
-from browser_agent.store import Asked, Store
+from browser_agent.store import NewQuestion, Store
 from tests.fix_cli import Cli
 from tests.store.building import claim
 
@@ -92,7 +92,7 @@ def test_a_window_without_a_display_is_refused(cli: Cli, monkeypatch: pytest.Mon
 @pytest.mark.usefixtures("key")
 def test_logins_are_listed_and_forgotten_and_nothing_secret_is_shown(cli: Cli, here: Path) -> None:
     with Store(here / "runs.db") as store:
-        store.logins.keep("books", "acme", STATE)
+        store.logins.save("books", "acme", STATE)
     listed = cli("login", "--list", "--json").document
     assert [(one["site"], one["account"]) for one in listed] == [("books", "acme")]
     assert "books (acme)" in cli("login", "--list").out and "very-secret" not in cli("login", "--list").out
@@ -113,7 +113,7 @@ def test_a_checkpoint_is_shown_in_short_and_opened_with_the_key_alone(
     with Store(here / "runs.db") as store:
         lease = claim(store)
         shown = {"of": "post()", "address": "http://b.example/new", "title": "New"}
-        store.checkpoints.keep(lease, page=({**page, **held}, shown))
+        store.checkpoints.save(lease, page=({**page, **held}, shown))
     short, opened = cli("show", "last").out, cli("show", "last", "--checkpoint").out
     assert "“New” at http://b.example/new, post()" in short and "380.00" not in short
     assert "Amount: 380.00" in opened and "PIN: (withheld)" in opened and "very-secret" not in opened
@@ -127,14 +127,16 @@ def test_a_checkpoint_is_shown_in_short_and_opened_with_the_key_alone(
 @pytest.mark.usefixtures("keyless")
 def test_a_run_whose_states_were_in_memory_only_says_so(cli: Cli, here: Path) -> None:
     with Store(here / "runs.db") as store:
-        store.checkpoints.note_unsealed(claim(store))
+        store.checkpoints.record_unsealed(claim(store))
     assert "kept in memory only, since there was no key: browser-agent key --new" in cli("show", "last").out
     assert cli("show", "last", "--checkpoint").code == 2
 
 
 def test_an_ended_session_is_put_with_the_commands_that_begin_it_anew(cli: Cli, here: Path) -> None:
     command = "browser-agent login tasks.py books --site books=http://b.example"
-    asked = Asked(QuestionKind.SIGNED_OUT, "The session of books (acme) has ended.", details={"commands": [command]})
+    asked = NewQuestion(
+        QuestionKind.SIGNED_OUT, "The session of books (acme) has ended.", details={"commands": [command]}
+    )
     with Store(here / "runs.db") as store:
         lease = claim(store)
         question = store.inbox.ask(lease, asked)

@@ -153,7 +153,7 @@ def test_an_open_run_is_not_for_workers(cli: Cli, store: Store) -> None:
 def test_an_answer_to_a_run_for_workers_leaves_it_to_them(cli: Cli, keeper: Keeper, store: Store) -> None:
     question = waiting(store, QuestionKind.VALUES)
     run = store.inbox.question(question).run_id
-    store.leases.give_back(claim(store, run), "by ann")
+    store.leases.requeue(claim(store, run), "by ann")
     store.leases.end(claim(store, run), RunState.WAITING, ended_by="asked")
     said = cli("answer", question, *HAPPENED)
     assert said.code == 0 and "The run waits for a worker: browser-agent worker" in said.out

@@ -145,7 +145,7 @@ def test_a_live_line_says_what_was_done_and_what_proves_it(cli: Cli, keeper: Kee
         Event("step", "post_invoice(S-1)", "r", 1, {"value": {"number": "INV-7"}, "writes": True}),
         Event("worker_died", "The worker died (\x1b[31msignal 9).", "r", 1),
     ]
-    lines = cli("run", "invoices.py", "day=2026-11-30").out.splitlines()
+    lines = cli("run", "invoices.py", "day=2026-11-30").out.partition("\nRun ")[2].splitlines()
     assert lines[1] == "✔ find_shipments()  4 found"
     assert lines[2] == "✔ happened: post an invoice  number INV-7 · known by: the order list has it"
     assert lines[3] == "! The worker died (\ufffd[31msignal 9)."

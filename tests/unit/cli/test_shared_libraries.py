@@ -18,6 +18,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.process
 def test_ldd_lists_all_that_are_missing(path: Path) -> None:
     ldd = path / "ldd"
     listed = "\tlibatomic.so.1 => not found\n\tlibc.so.6 => /lib/libc.so.6 (0x7f)\n\tliby.so => not found"
@@ -27,6 +28,7 @@ def test_ldd_lists_all_that_are_missing(path: Path) -> None:
     assert missing_libraries(Path("node"), LOADER) == ("libatomic.so.1", "liby.so")
 
 
+@pytest.mark.process
 def test_without_ldd_the_one_that_the_loader_names_is_known(path: Path) -> None:
     assert missing_libraries(Path("node"), LOADER) == ("libatomic.so.1",)
     assert missing_libraries(Path("node"), "Segmentation fault") == ()

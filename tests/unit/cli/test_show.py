@@ -183,7 +183,7 @@ def test_a_report_is_written_where_it_was_asked_for(cli: Cli, store: Store, here
 def test_the_audit_log_is_verified_and_shown(cli: Cli, store: Store) -> None:
     lease = claim(store)
     brought(store, lease, GestureState.HAPPENED)
-    kept = store.artifacts.keep(b"a picture", "image/webp")
+    kept = store.artifacts.save(b"a picture", "image/webp")
     assert cli("audit", "verify").code == 0
     assert "verdict" in cli("audit", "show", "last").out
     assert [line["seq"] for line in cli("audit", "show", "--json").document] == list(range(1, 7))[: store.verify().size]

@@ -9,18 +9,18 @@ import pytest
 
 import browser_agent.keeper.queue_worker
 from browser_agent.errors import Misuse, StoreUnusable
-from browser_agent.keeper.queue_worker import SHUN_SECONDS, WorkerLimits, serve, shun_seconds
+from browser_agent.keeper.queue_worker import BACK_OFF_SECONDS, WorkerLimits, back_off_seconds, serve
 from browser_agent.options import Ended, Options
 from browser_agent.states import RunState
 from browser_agent.store import Store
 
 
 def test_a_run_that_was_let_go_since_the_store_was_away_may_be_taken_again_at_once() -> None:
-    assert shun_seconds(StoreUnusable("The store lost its connection.")) == 0.0
+    assert back_off_seconds(StoreUnusable("The store lost its connection.")) == 0.0
 
 
 def test_a_run_that_cannot_be_kept_here_is_left_to_others_for_a_while() -> None:
-    assert shun_seconds(Misuse("The secret token is not here.")) == SHUN_SECONDS
+    assert back_off_seconds(Misuse("The secret token is not here.")) == BACK_OFF_SECONDS
 
 
 def test_a_run_that_was_taken_twice_counts_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

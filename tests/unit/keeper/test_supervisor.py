@@ -18,13 +18,9 @@ def test_a_worker_that_does_not_notice_that_its_browser_is_dead_is_ended() -> No
         named = processes.identify(worker.pid)
         assert named is not None
         told: list[str] = []
-        overseer = Supervisor(
+        supervisor = Supervisor(
             named, lambda: None, lambda kind, words: told.append(kind), lost=lambda: True, lost_seconds=0.2
         )
-
-        async def oversee() -> None:
-            await overseer.oversee(asyncio.StreamReader())
-
-        asyncio.run(oversee())
+        asyncio.run(supervisor.supervise(lambda: told.append("died")))
         assert not processes.alive(named)
-    assert told == ["worker_waits"] and "browser was dead" in overseer.because
+    assert told == ["worker_waits", "died"] and "browser was dead" in supervisor.because

@@ -23,14 +23,14 @@ from observers import (
     OpenedPage,
     OrderStatus,
     Record,
-    Recorded,
+    Recording,
     SentMail,
     Sight,
     Site,
     Toast,
     ToastLog,
 )
-from observers.keyed import holds, of_one_key
+from observers.key_in_text import holds, of_one_key
 
 AT = datetime(2026, 11, 30, 12, tzinfo=UTC)
 SHOP = Site("shop", url="https://shop.example", account="acme")
@@ -46,7 +46,7 @@ class Heard:
     current = None
     looks = ()
 
-    def __init__(self, recorded: Recorded | None) -> None:
+    def __init__(self, recorded: Recording | None) -> None:
         self.recorded = recorded
 
     def open(self, address: str, *, scripts: bool = True) -> Any:
@@ -56,8 +56,8 @@ class Heard:
         return AT
 
 
-def look(observer: Observer, recorded: Recorded | None = None, **more: Any) -> Observation:
-    return observer.observe(Heard(Recorded(**more) if more else recorded))
+def look(observer: Observer, recorded: Recording | None = None, **more: Any) -> Observation:
+    return observer.observe(Heard(Recording(**more) if more else recorded))
 
 
 def file(name: str = "receipt.csv", **more: Any) -> Downloaded:

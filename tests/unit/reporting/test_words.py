@@ -19,7 +19,7 @@ from browser_agent.reporting.words import (
     state_in_words,
 )
 from browser_agent.states import Answer, GestureState, QuestionKind
-from browser_agent.store.inbox import ALLOWED
+from browser_agent.store.answers import ALLOWED
 from browser_agent.store.records import AttemptRow, GestureRow, ObservationRow, QuestionRow
 
 NOON = datetime(2026, 11, 30, 12, 1, 3, tzinfo=UTC)
@@ -82,7 +82,7 @@ def test_a_proof_is_named_by_what_was_seen_or_by_the_wire_or_by_a_person() -> No
     said = {"observer": "the confirmation", "counts": False, "matches": [{"identity": "Invoice INV-1 posted"}]}
     row = {"observer": "the record", "counts": True, "matches": []}
     rows = [
-        ObservationRow(id=name, run_id="r", gesture_id="g", attempt=1, look=look, position=0,
+        ObservationRow(id=name, gesture_id="g", attempt=1, look=look, position=0,
                        observation=json.dumps(one), at=NOON)
         for name, look, one in (("o-1", 1, said), ("o-2", 3, row))
     ]  # fmt: skip

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from browser_agent.testing import Books, Faults, Mail
-from browser_agent.testing.faults import WORDS
+from browser_agent.testing.faults import NAMES as FAULT_NAMES
 from observers.site import Site
 from tests.fix_sites import Visitor
 
@@ -66,11 +66,11 @@ def test_a_late_commit_is_504_at_once_and_done_when_its_time_comes_or_it_is_let_
     faults.late_commit("POST /invoices", seconds=0.05)
     faults.late_commit("POST /invoices", seconds=3600)
     assert visitor.post_invoice().status_code == 504
-    faults.road().wait_for("committed")
+    faults.proxy().wait_for("committed")
     assert visitor.post_invoice().status_code == 504
     assert len(books.invoices) == 1
     faults.let_go()
-    faults.road().wait_for("committed", count=2)
+    faults.proxy().wait_for("committed", count=2)
     assert len(books.invoices) == 2
 
 
@@ -96,7 +96,7 @@ def test_what_hangs_is_never_answered(books: Books, faults: Faults, visitor: Vis
     values = {"token": token, "customer": "Contoso", "amount": "1", "reference": "R-1"}
     with pytest.raises(httpx.ReadTimeout):
         visitor.post("/invoices", data=values, timeout=SHORT_SECONDS)
-    faults.road().wait_for("left")
+    faults.proxy().wait_for("left")
     assert len(books.ledger.writes) == int(committed)
 
 
@@ -117,7 +117,7 @@ def test_a_site_can_go_down_after_a_request_that_something_else_befalls(
         visitor.post_invoice()
     with pytest.raises(httpx.ConnectError):
         visitor.get("/invoices")
-    assert (len(books.invoices), faults.unmet) == (1, [])
+    assert (len(books.invoices), faults.untriggered) == (1, [])
 
 
 # Which requests
@@ -143,10 +143,10 @@ def test_what_has_met_no_request_is_told_after_the_end_too(site: Site) -> None:
         faults.refuse("POST /bookings")
         visitor.get("/invoices")
         visitor.post_invoice()
-    assert [str(laid) for laid in faults.unmet] == [
-        'lose_answer("POST /invoices") at books has let 1 requests pass (after=1) and met no other',
-        'hang("POST /orders") at books has met no request',
-        'refuse("POST /bookings") at books has met no request',
+    assert [str(laid) for laid in faults.untriggered] == [
+        'lose_answer("POST /invoices") at books let 1 requests pass (after=1) and was not triggered',
+        'hang("POST /orders") at books was not triggered by any request',
+        'refuse("POST /bookings") at books was not triggered by any request',
     ]
 
 
@@ -155,13 +155,13 @@ def test_what_has_met_no_request_is_told_after_the_end_too(site: Site) -> None:
 
 def test_a_site_is_reached_by_its_proxy_and_has_its_address_back_afterwards(books: Books, site: Site) -> None:
     with Faults([site]) as faults:
-        assert site.url == faults.road(site).url != books.url
+        assert site.url == faults.proxy(site).url != books.url
     assert site.url == books.url
 
 
 def test_a_site_has_its_address_back_although_a_hook_broke(books: Books, site: Site) -> None:
     faults = Faults(site)
-    faults.road().when("came", lambda: int("x"), pattern="GET /invoices")
+    faults.proxy().when("came", lambda: int("x"), pattern="GET /invoices")
     httpx.get(f"{site.url}/invoices")
     with pytest.raises(ValueError, match="invalid literal"):
         faults.close()
@@ -193,8 +193,8 @@ def test_sites_of_one_origin_have_one_proxy_and_keep_their_paths(books: Books) -
     one = Site("one", url=f"{books.url}/invoices", account="acme")
     two = Site("two", url=f"{books.url}/shipments", account="acme")
     with Faults([one, two]) as faults:
-        assert faults.road(one) is faults.road(two)
-        assert [one.url, two.url] == [f"{faults.road(one).origin}{path}" for path in ("/invoices", "/shipments")]
+        assert faults.proxy(one) is faults.proxy(two)
+        assert [one.url, two.url] == [f"{faults.proxy(one).origin}{path}" for path in ("/invoices", "/shipments")]
         assert [httpx.get(each.url).status_code for each in (one, two)] == [200, 200]
     assert one.url == f"{books.url}/invoices"
 
@@ -250,14 +250,14 @@ def test_a_number_that_means_nothing_is_refused(faults: Faults, lay: Callable[[F
 
 
 def test_faults_stand_before_sites_of_different_names(site: Site) -> None:
-    with pytest.raises(ValueError, match="each of a name of its own"):
+    with pytest.raises(ValueError, match="each site needs a name of its own"):
         Faults([])
-    with pytest.raises(ValueError, match="each of a name of its own"):
+    with pytest.raises(ValueError, match="each site needs a name of its own"):
         Faults([site, site])
 
 
 def test_every_word_takes_a_pattern_and_says_what_the_site_did() -> None:
-    for word in WORDS:
+    for word in FAULT_NAMES:
         lay = getattr(Faults, word)
         assert {"pattern", "site", "after"} <= set(inspect.signature(lay).parameters), word
         assert lay.__doc__, word

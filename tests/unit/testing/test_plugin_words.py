@@ -1,4 +1,4 @@
-"""The words of the pytest plugin: points, strikes, crossings, the names of reports, and how outcomes are told."""
+"""The words of the pytest plugin: points, kills, crossings, the names of reports, and how outcomes are told."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from browser_agent.options import KillAt
 from browser_agent.states import GestureState, Point, Victim
 from browser_agent.testing.guarded import GUARD_FLAG
 from browser_agent.testing.suite.interruptions import crossings, names
+from browser_agent.testing.suite.kill_plan import KillPlan
 from browser_agent.testing.suite.kill_points import MEANING, WORDS, point_of, word_of
-from browser_agent.testing.suite.outcomes import OUTCOMES, Outcomes, Question, Seen, outcome_of
-from browser_agent.testing.suite.report_folder import Entry, file_name, write_index
-from browser_agent.testing.suite.strikes import Kills
+from browser_agent.testing.suite.outcomes import OUTCOMES, MadeGesture, OpenQuestion, Outcomes, outcome_of
+from browser_agent.testing.suite.report_folder import ReportEntry, file_name, write_index
 
 ROOT = Path(__file__).parents[3]
-ASKED = Question("q-1", "outcome", "Did this happen: post?", ("nobody has seen it",), ("browser-agent answer q-1 ...",))
-DOUBT = Seen("post", "unknown", ("it is not on the list",), (), ASKED)
-MADE = Seen("send", "happened", (), ("POST /messages: answered 303",), None)
+ASKED = OpenQuestion(
+    "q-1", "outcome", "Did this happen: post?", ("nobody has seen it",), ("browser-agent answer q-1 ...",)
+)
+DOUBT = MadeGesture("post", "unknown", ("it is not on the list",), (), ASKED)
+MADE = MadeGesture("send", "happened", (), ("POST /messages: answered 303",), None)
 
 
 def test_every_point_has_a_word_a_meaning_and_its_own_name() -> None:
     assert set(WORDS.values()) == set(MEANING) == set(Point)
-    assert list(WORDS.values()) == list(Point), "in the order in which a gesture meets them"
+    assert list(WORDS.values()) == list(Point), "in the order in which a gesture reaches them"
     for point in Point:
         assert point_of(word_of(point)) is point_of(str(point)) is point
 
@@ -36,23 +38,23 @@ def test_an_unknown_point_is_told_with_all_that_there_are() -> None:
     assert all(word in str(told.value) for word in WORDS)
 
 
-def test_a_strike_is_made_once_at_its_own_gesture() -> None:
-    kills = Kills()
+def test_a_kill_is_due_once_at_its_own_gesture() -> None:
+    kills = KillPlan()
     kills.plan(Victim.WORKER, "dispatch", 2)
-    assert kills.meet(Point.DISPATCHING, 1) is None
-    assert kills.unmet == "the worker was to be killed after dispatch of gesture 2"
-    assert kills.meet(Point.DISPATCHING, 2) == KillAt(Point.DISPATCHING, 2)
-    assert kills.meet(Point.DISPATCHING, 2) is None
-    assert (kills.open, kills.unmet) == (None, "")
+    assert kills.due(Point.DISPATCHING, 1) is None
+    assert str(kills) == "the worker was to be killed after dispatch of gesture 2"
+    assert kills.due(Point.DISPATCHING, 2) == KillAt(Point.DISPATCHING, 2)
+    assert kills.due(Point.DISPATCHING, 2) is None
+    assert kills.pending is None
 
 
-def test_a_test_has_one_strike() -> None:
-    kills = Kills()
+def test_a_test_has_one_kill() -> None:
+    kills = KillPlan()
     kills.plan(Victim.BROWSER, "settled", 1)
-    with pytest.raises(Misuse, match="has a strike already: the browser was to be killed after settled"):
+    with pytest.raises(Misuse, match="already has a kill: the browser was to be killed after settled"):
         kills.plan(Victim.WORKER, "intent", 1)
-    with pytest.raises(Misuse, match="no gesture 0"):
-        Kills().plan(Victim.WORKER, "intent", 0)
+    with pytest.raises(Misuse, match="at gesture 0"):
+        KillPlan().plan(Victim.WORKER, "intent", 0)
 
 
 def test_crossings_are_named_after_what_happens_in_them() -> None:
@@ -67,7 +69,7 @@ def test_crossings_are_named_after_what_happens_in_them() -> None:
 
 
 @pytest.mark.parametrize(("points", "gestures"), [([], 1), (["intent"], 0)])
-def test_a_crossing_with_nothing_to_strike_at_is_refused(points: list[str], gestures: int) -> None:
+def test_a_crossing_with_nothing_to_kill_at_is_refused(points: list[str], gestures: int) -> None:
     with pytest.raises(Misuse, match="needs a point and a gesture"):
         crossings(points, gestures)
 
@@ -77,12 +79,12 @@ def test_a_reports_name_is_safe_readable_and_its_tests_own() -> None:
     assert name.startswith("tests-test_it.py-test_one-killed-after-dispatch-") and name.endswith(".html")
     hostile = [file_name(f"../../{'é' * 300}/<b>{number}") for number in range(2)]
     assert hostile[0] != hostile[1] and all("/" not in each and len(each) < 200 for each in hostile)
-    assert file_name("a::b") != file_name("a::b", 2) != file_name("a::b", 2, go=2)
+    assert file_name("a::b") != file_name("a::b", 2) != file_name("a::b", 2, execution=2)
 
 
 def test_an_index_takes_no_tests_name_for_html(tmp_path: Path) -> None:
-    entry = Entry("test_<script>", ["happened", "unknown"], 1, ["a b.html"], "failed")
-    assert Entry.read(entry.dump()) == entry
+    entry = ReportEntry("test_<script>", ["happened", "unknown"], 1, ["a b.html"], "failed")
+    assert ReportEntry.read(entry.dump()) == entry
     text = write_index(tmp_path / "new", [entry]).read_text(encoding="utf-8")
     assert "test_&lt;script&gt;" in text and "happened, unknown" in text and 'href="a%20b.html"' in text
     assert "<script" not in text
@@ -109,7 +111,7 @@ def test_outcomes_are_a_list_that_tells_what_differs_and_why() -> None:
         "  gesture 2: expected nothing, seen happened: send",
         "    on the wire: POST /messages: answered 303",
     ]
-    assert outcomes.told()[0] == "gesture 1: unknown: post"
+    assert outcomes.lines()[0] == "gesture 1: unknown: post"
 
 
 def test_a_word_that_is_no_outcome_is_told_so() -> None:

@@ -1,14 +1,18 @@
-"""The first schema: runs, attempts, steps, gestures, releases, observations, questions, the audit log, blobs.
+"""The first schema: every table, and the triggers that keep what the rules call final.
 
-Triggers keep what the rules call final: an audit line is never changed or removed, and a settled gesture keeps its
-outcome. `happened` without evidence is refused by a check.
+The revision is 0007 because development versions before the first release wrote 0001 to 0006.
 """
+
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001"
+revision = "0007"
 down_revision = None
+
+_TEXT, _BYTES, _TIME = sa.String(), sa.LargeBinary(), sa.DateTime(timezone=True)
+_NUMBER, _YES_OR_NO = sa.Integer(), sa.Boolean()
 
 _FINAL = "'happened', 'not_happened', 'refused', 'rejected', 'abandoned'"
 
@@ -50,254 +54,199 @@ _TRIGGERS = (
         "an ended run stays ended",
     ),
 )
-"""Name, before what, on which condition, and why it is refused."""
+"""Name, the change that it precedes, the condition, and the message of the refusal."""
 
-_REFUSES = (
+_ENDED = "NEW.state IN ('finished', 'abandoned')"
+_FORGET = "DELETE FROM checkpoint WHERE run_id = NEW.id"
+_ONLY_SQLITE = (
+    f"CREATE TRIGGER an_ended_run_keeps_no_session AFTER UPDATE OF state ON run WHEN {_ENDED} BEGIN {_FORGET}; END",
+)
+_ONLY_POSTGRES = (
     "CREATE FUNCTION refuses_a_change() RETURNS trigger LANGUAGE plpgsql AS "
-    "$$ BEGIN RAISE integrity_constraint_violation USING MESSAGE = TG_ARGV[0]; END $$"
+    "$$ BEGIN RAISE integrity_constraint_violation USING MESSAGE = TG_ARGV[0]; END $$",
+    "CREATE TRIGGER audit_is_never_emptied BEFORE TRUNCATE ON audit "
+    "EXECUTE FUNCTION refuses_a_change('an audit line is never removed')",
+    f"CREATE FUNCTION ends_a_session() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {_FORGET}; RETURN NULL; END $$",
+    "CREATE TRIGGER an_ended_run_keeps_no_session AFTER UPDATE OF state ON run FOR EACH ROW "
+    f"WHEN ({_ENDED}) EXECUTE FUNCTION ends_a_session()",
 )
 
 
-def _audit() -> None:
-    op.create_table(
-        "audit",
-        sa.Column("seq", sa.Integer(), nullable=False, autoincrement=False),
-        sa.Column("run_id", sa.String(), nullable=True),
-        sa.Column("kind", sa.String(), nullable=False),
-        sa.Column("prev", sa.String(), nullable=False),
-        sa.Column("hash", sa.String(), nullable=False),
-        sa.Column("body", sa.LargeBinary(), nullable=False),
-        sa.PrimaryKeyConstraint("seq"),
-        sa.UniqueConstraint("hash"),
-        sa.UniqueConstraint("prev"),
-    )
-    op.create_index(op.f("ix_audit_run_id"), "audit", ["run_id"], unique=False)
+def _has(kind: Any, *names: str) -> list[sa.Column[Any]]:
+    return [sa.Column(name, kind, nullable=False) for name in names]
 
 
-def _blob() -> None:
-    op.create_table(
-        "blob",
-        sa.Column("digest", sa.String(), nullable=False),
-        sa.Column("media_type", sa.String(), nullable=False),
-        sa.Column("size", sa.Integer(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.PrimaryKeyConstraint("digest"),
-    )
+def _may_have(kind: Any, *names: str) -> list[sa.Column[Any]]:
+    return [sa.Column(name, kind, nullable=True) for name in names]
+
+
+def _of(table: str) -> sa.ForeignKeyConstraint:
+    return sa.ForeignKeyConstraint([f"{table}_id"], [f"{table}.id"])
+
+
+def _table(name: str, *columns: Any, indexed: tuple[str, ...] = ()) -> None:
+    op.create_table(name, *columns)
+    for column in indexed:
+        op.create_index(f"ix_{name}_{column}", name, [column])
 
 
 def _run() -> None:
-    op.create_table(
+    _table(
         "run",
-        sa.Column("id", sa.String(), nullable=False),
-        sa.Column("key", sa.String(), nullable=True),
-        sa.Column("task_file", sa.String(), nullable=False),
-        sa.Column("task_name", sa.String(), nullable=False),
-        sa.Column("arguments", sa.String(), nullable=False),
-        sa.Column("sites", sa.String(), nullable=False),
-        sa.Column("state", sa.String(), nullable=False),
-        sa.Column("attempt", sa.Integer(), nullable=False),
-        sa.Column("token", sa.String(), nullable=False),
-        sa.Column("lease_until", sa.Float(), nullable=False),
-        sa.Column("result", sa.String(), nullable=True),
-        sa.Column("ended_by", sa.String(), nullable=True),
-        sa.Column("created", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("updated", sa.DateTime(timezone=True), nullable=False),
+        *_has(_TEXT, "id", "task_file", "task_name", "arguments", "sites", "state", "token"),
+        *_has(_NUMBER, "attempt", "deaths", "looks"),
+        *_has(_YES_OR_NO, "queued"),
+        *_has(sa.Float(), "lease_until"),
+        *_has(_TIME, "created", "updated"),
+        *_may_have(_TEXT, "key", "result", "submitted_by", "ended_by"),
+        *_may_have(_NUMBER, "budget"),
+        *_may_have(_TIME, "not_before", "look_after"),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("key"),
     )
-
-
-def _attempt() -> None:
-    op.create_table(
+    op.create_index("ix_run_queue", "run", ["queued", "state"])
+    _table(
         "attempt",
-        sa.Column("run_id", sa.String(), nullable=False),
-        sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("host", sa.String(), nullable=False),
-        sa.Column("keeper", sa.String(), nullable=False),
-        sa.Column("worker", sa.String(), nullable=True),
-        sa.Column("driver", sa.String(), nullable=True),
-        sa.Column("browser", sa.String(), nullable=True),
-        sa.Column("page", sa.String(), nullable=True),
-        sa.Column("source", sa.String(), nullable=True),
-        sa.Column("packages", sa.String(), nullable=True),
-        sa.Column("began", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("ended", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("how", sa.String(), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["run_id"],
-            ["run.id"],
-        ),
+        *_has(_TEXT, "run_id", "host", "keeper"),
+        *_has(_NUMBER, "number"),
+        *_has(_TIME, "began"),
+        *_may_have(_TEXT, "worker", "driver", "browser", "page", "source", "packages", "present"),
+        *_may_have(_TEXT, "how", "progress", "attested_by"),
+        *_may_have(_TIME, "ended", "beaten", "progressed", "attested"),
+        _of("run"),
         sa.PrimaryKeyConstraint("run_id", "number"),
+    )
+    _table(
+        "keeper",
+        *_has(_TEXT, "id", "host", "process"),
+        *_has(_NUMBER, "concurrency"),
+        *_has(_TIME, "began", "beaten"),
+        *_may_have(_TIME, "ended"),
+        sa.PrimaryKeyConstraint("id"),
+        indexed=("host",),
     )
 
 
 def _step() -> None:
-    op.create_table(
+    _table(
         "step",
-        sa.Column("id", sa.String(), nullable=False),
-        sa.Column("run_id", sa.String(), nullable=False),
-        sa.Column("seq", sa.Integer(), nullable=False),
-        sa.Column("bookmark", sa.String(), nullable=False),
-        sa.Column("name", sa.String(), nullable=False),
-        sa.Column("words", sa.String(), nullable=False),
-        sa.Column("arguments", sa.String(), nullable=False),
-        sa.Column("writes", sa.Boolean(), nullable=False),
-        sa.Column("state", sa.String(), nullable=False),
-        sa.Column("value", sa.String(), nullable=True),
-        sa.Column("raised", sa.String(), nullable=True),
-        sa.Column("marked", sa.String(), nullable=True),
-        sa.Column("attempt", sa.Integer(), nullable=False),
-        sa.Column("began", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("ended", sa.DateTime(timezone=True), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["run_id"],
-            ["run.id"],
-        ),
+        *_has(_TEXT, "id", "run_id", "bookmark", "name", "words", "arguments", "state"),
+        *_has(_NUMBER, "seq", "attempt"),
+        *_has(_YES_OR_NO, "writes"),
+        *_has(_TIME, "began"),
+        *_may_have(_TEXT, "value", "raised", "marked", "files"),
+        *_may_have(_TIME, "ended"),
+        _of("run"),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("run_id", "bookmark"),
         sa.UniqueConstraint("run_id", "seq"),
+        indexed=("run_id",),
     )
-    op.create_index(op.f("ix_step_run_id"), "step", ["run_id"], unique=False)
 
 
 def _gesture() -> None:
-    op.create_table(
+    _table(
         "gesture",
-        sa.Column("id", sa.String(), nullable=False),
-        sa.Column("run_id", sa.String(), nullable=False),
-        sa.Column("step_id", sa.String(), nullable=False),
-        sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("attempt", sa.Integer(), nullable=False),
-        sa.Column("state", sa.String(), nullable=False),
-        sa.Column("kind", sa.String(), nullable=False),
-        sa.Column("words", sa.String(), nullable=False),
-        sa.Column("site", sa.String(), nullable=True),
-        sa.Column("sends", sa.String(), nullable=True),
-        sa.Column("intent", sa.String(), nullable=False),
-        sa.Column("baseline", sa.String(), nullable=True),
-        sa.Column("before", sa.String(), nullable=True),
-        sa.Column("after", sa.String(), nullable=True),
-        sa.Column("target_box", sa.String(), nullable=True),
-        sa.Column("change", sa.String(), nullable=True),
-        sa.Column("guarded", sa.Boolean(), nullable=False),
-        sa.Column("wire", sa.String(), nullable=True),
-        sa.Column("sender_dead_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("values", sa.String(), nullable=True),
-        sa.Column("count", sa.Integer(), nullable=True),
-        sa.Column("reasons", sa.String(), nullable=True),
-        sa.Column("proven_by", sa.String(), nullable=True),
-        sa.Column("intent_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("dispatched_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("settled_at", sa.DateTime(timezone=True), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["run_id"],
-            ["run.id"],
-        ),
-        sa.ForeignKeyConstraint(
-            ["step_id"],
-            ["step.id"],
-        ),
+        *_has(_TEXT, "id", "run_id", "step_id", "state", "kind", "words", "intent"),
+        *_has(_NUMBER, "number", "attempt"),
+        *_has(_YES_OR_NO, "guarded"),
+        *_has(_TIME, "intent_at"),
+        *_may_have(_TEXT, "site", "sends", "baseline", "before", "after", "target_box", "change", "wire"),
+        *_may_have(_TEXT, "values", "reasons", "proven_by", "approval", "reverse"),
+        *_may_have(_NUMBER, "count"),
+        *_may_have(_TIME, "sender_dead_at", "dispatched_at", "settled_at"),
+        *(_of("run"), _of("step")),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("step_id", "number"),
+        indexed=("run_id", "step_id"),
     )
-    op.create_index(op.f("ix_gesture_run_id"), "gesture", ["run_id"], unique=False)
-    op.create_index(op.f("ix_gesture_step_id"), "gesture", ["step_id"], unique=False)
-
-
-def _observation() -> None:
-    op.create_table(
-        "observation",
-        sa.Column("id", sa.String(), nullable=False),
-        sa.Column("run_id", sa.String(), nullable=False),
-        sa.Column("gesture_id", sa.String(), nullable=False),
-        sa.Column("attempt", sa.Integer(), nullable=False),
-        sa.Column("look", sa.Integer(), nullable=False),
-        sa.Column("position", sa.Integer(), nullable=False),
-        sa.Column("observation", sa.String(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["gesture_id"],
-            ["gesture.id"],
-        ),
-        sa.ForeignKeyConstraint(
-            ["run_id"],
-            ["run.id"],
-        ),
+    _table(
+        "release",
+        *_has(_NUMBER, "id"),
+        *_has(_TEXT, "gesture_id", "method", "address"),
+        *_has(_TIME, "at"),
+        _of("gesture"),
         sa.PrimaryKeyConstraint("id"),
+        indexed=("gesture_id",),
     )
-    op.create_index(op.f("ix_observation_gesture_id"), "observation", ["gesture_id"], unique=False)
-    op.create_index(op.f("ix_observation_run_id"), "observation", ["run_id"], unique=False)
+    _table(
+        "observation",
+        *_has(_TEXT, "id", "gesture_id", "observation"),
+        *_has(_NUMBER, "attempt", "look", "position"),
+        *_has(_TIME, "at"),
+        _of("gesture"),
+        sa.PrimaryKeyConstraint("id"),
+        indexed=("gesture_id",),
+    )
 
 
 def _question() -> None:
-    op.create_table(
+    _table(
         "question",
-        sa.Column("id", sa.String(), nullable=False),
-        sa.Column("run_id", sa.String(), nullable=False),
-        sa.Column("step_id", sa.String(), nullable=True),
-        sa.Column("gesture_id", sa.String(), nullable=True),
-        sa.Column("kind", sa.String(), nullable=False),
-        sa.Column("state", sa.String(), nullable=False),
-        sa.Column("words", sa.String(), nullable=False),
-        sa.Column("reasons", sa.String(), nullable=False),
-        sa.Column("evidence", sa.String(), nullable=False),
-        sa.Column("details", sa.String(), nullable=False),
-        sa.Column("last_confirmed", sa.String(), nullable=False),
-        sa.Column("safe_step", sa.String(), nullable=False),
-        sa.Column("earliest_safe", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("asked_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("answer", sa.String(), nullable=True),
-        sa.Column("by", sa.String(), nullable=True),
-        sa.Column("reason", sa.String(), nullable=True),
-        sa.Column("values", sa.String(), nullable=True),
-        sa.Column("override", sa.Boolean(), nullable=False),
-        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["gesture_id"],
-            ["gesture.id"],
-        ),
-        sa.ForeignKeyConstraint(
-            ["run_id"],
-            ["run.id"],
-        ),
-        sa.ForeignKeyConstraint(
-            ["step_id"],
-            ["step.id"],
-        ),
+        *_has(_TEXT, "id", "run_id", "kind", "state", "words", "reasons", "evidence", "details"),
+        *_has(_TEXT, "last_confirmed", "safe_step"),
+        *_has(_TIME, "asked_at"),
+        *_has(_YES_OR_NO, "override"),
+        *_may_have(_TEXT, "step_id", "gesture_id", "answer", "by", "reason", "values"),
+        *_may_have(_TIME, "earliest_safe", "ended_at"),
+        *(_of("run"), _of("step"), _of("gesture")),
         sa.PrimaryKeyConstraint("id"),
+        indexed=("run_id", "gesture_id"),
     )
-    op.create_index(op.f("ix_question_gesture_id"), "question", ["gesture_id"], unique=False)
-    op.create_index(op.f("ix_question_run_id"), "question", ["run_id"], unique=False)
+    _table(
+        "approval",
+        *_has(_TEXT, "id", "run_id", "question_id", "step", "arguments", "by"),
+        *_has(_NUMBER, "position"),
+        *_has(_YES_OR_NO, "approved", "until_done"),
+        *_has(_TIME, "at"),
+        *_may_have(_TIME, "expires"),
+        *(_of("run"), _of("question")),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("question_id", "position"),
+        indexed=("run_id", "question_id"),
+    )
 
 
-def _release() -> None:
-    op.create_table(
-        "release",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("gesture_id", sa.String(), nullable=False),
-        sa.Column("attempt", sa.Integer(), nullable=False),
-        sa.Column("method", sa.String(), nullable=False),
-        sa.Column("address", sa.String(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["gesture_id"],
-            ["gesture.id"],
-        ),
-        sa.PrimaryKeyConstraint("id"),
+def _session() -> None:
+    _table(
+        "checkpoint",
+        *_has(_TEXT, "run_id", "purpose", "shown"),
+        *_has(_NUMBER, "attempt"),
+        *_has(_BYTES, "sealed"),
+        *_has(_TIME, "at"),
+        _of("run"),
+        sa.PrimaryKeyConstraint("run_id", "purpose"),
     )
-    op.create_index(op.f("ix_release_gesture_id"), "release", ["gesture_id"], unique=False)
+    _table(
+        "login",
+        *_has(_TEXT, "site", "account"),
+        *_has(_BYTES, "sealed"),
+        *_has(_TIME, "at"),
+        sa.PrimaryKeyConstraint("site", "account"),
+    )
+
+
+def _audit_and_evidence() -> None:
+    _table(
+        "audit",
+        sa.Column("seq", _NUMBER, nullable=False, autoincrement=False),
+        *_may_have(_TEXT, "run_id"),
+        *_has(_TEXT, "kind", "prev", "hash"),
+        *_has(_BYTES, "body"),
+        sa.PrimaryKeyConstraint("seq"),
+        *(sa.UniqueConstraint("hash"), sa.UniqueConstraint("prev")),
+        indexed=("run_id",),
+    )
+    _table("blob", *_has(_TEXT, "digest", "media_type"), *_has(_TIME, "at"), sa.PrimaryKeyConstraint("digest"))
+    _table("place", *_has(_NUMBER, "id"), *_has(_TEXT, "store", "address"), sa.PrimaryKeyConstraint("id"))
 
 
 def upgrade() -> None:
-    for table in (_audit, _blob, _run, _attempt, _step, _gesture, _observation, _question, _release):
-        table()
+    for tables in (_run, _step, _gesture, _question, _session, _audit_and_evidence):
+        tables()
     on_postgres = op.get_bind().dialect.name == "postgresql"
-    if on_postgres:
-        op.execute(_REFUSES)
-        op.execute(
-            "CREATE TRIGGER audit_is_never_emptied BEFORE TRUNCATE ON audit "
-            "EXECUTE FUNCTION refuses_a_change('an audit line is never removed')"
-        )
+    for statement in _ONLY_POSTGRES if on_postgres else _ONLY_SQLITE:
+        op.execute(statement)
     for trigger in _TRIGGERS:
         op.execute(_in_postgres(*trigger) if on_postgres else _in_sqlite(*trigger))
 

@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 from .both import Nested
 from .evidence import Evidence, Match, Observation, plain_address
-from .keyed import holds, refuse_empty
-from .observer import Observer, Recording
+from .key_in_text import holds, refuse_empty
+from .observer import Observer, RecordingKind
 from .reading import LookFailed, Reading
 from .site import Site
 
@@ -61,7 +61,7 @@ class Opened(Observer):
         return self.by.offers | frozenset(re.compile(self.reads or "").groupindex)
 
     @property
-    def records(self) -> frozenset[Recording]:
+    def records(self) -> frozenset[RecordingKind]:
         """What `by` needs."""
         return self.by.records
 

@@ -48,7 +48,7 @@ class Downloaded(Frozen):
     failure: str = ""
 
 
-class Recorded(Frozen):
+class Recording(Frozen):
     """All that was recorded of one gesture.
 
     `begun`: false before the gesture. `answers`: addresses of documents that came as the answer to the gesture's
@@ -67,10 +67,10 @@ class Recorded(Frozen):
     cut: bool = False
 
 
-NOT_BEGUN = Recorded(begun=False)
+NOT_BEGUN = Recording(begun=False)
 
 
-def why_nothing(recorded: Recorded | None) -> str:
+def why_nothing(recorded: Recording | None) -> str:
     """Why there is nothing to read in; empty if there is a recording."""
     if recorded is None:
         return DIED

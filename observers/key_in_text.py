@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .evidence import Evidence, Match, Observation
 from .normal import normal
-from .recorded import Recorded, why_nothing
+from .recording import Recording, why_nothing
 
 if TYPE_CHECKING:
     from .observer import Observer
@@ -55,8 +55,8 @@ class Keyed:
         self,
         view: "View",
         what: str,
-        hits: Callable[[Recorded], Iterable["Hit"]],
-        missing: Callable[[Recorded], str],
+        hits: Callable[[Recording], Iterable["Hit"]],
+        missing: Callable[[Recording], str],
     ) -> Observation:
         """As `said_of`, of what was recorded since the gesture's input; why there is nothing to read in, if so."""
         recorded, observer = view.recorded, cast("Observer", self)
