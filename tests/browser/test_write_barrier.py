@@ -120,7 +120,8 @@ def test_a_killed_process_leaves_no_last_words_but_those_of_workers(
     with subprocess.Popen(looking, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "looked\n"
-        for each in [*psutil.Process(process.pid).children(recursive=True), process]:
+        itself = psutil.Process(process.pid)
+        for each in [*itself.children(recursive=True), itself]:
             each.kill()
     time.sleep(2 * LATE_SECONDS)
     assert ledger.written <= {"worker", "shared worker"}
