@@ -12,8 +12,9 @@ from enum import StrEnum
 from typing import assert_never
 
 from browser_agent.states import GestureState
-from browser_agent.wire import WireFact, WireReport, matches_request
+from browser_agent.wire import WireFact, WireReport
 from observers import Accepted, Outcome
+from observers.request_pattern import matches_request
 
 REJECTED_STATUSES = frozenset({400, 401, 402, 403, 404, 405, 406, 411, 413, 414, 415, 422, 428, 431})
 """A clean no: the request was understood and not carried out (RFC 9110, 15.5). 402: no by the business."""

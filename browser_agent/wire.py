@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from browser_agent.errors import WrongTask
-from observers.request_pattern import is_pattern, matches
+from observers.request_pattern import is_pattern, matches_request
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that are declared not to change anything (RFC 9110, 9.2.1); all others are writes."""
@@ -184,9 +184,3 @@ def is_among(write: str, patterns: Iterable[str]) -> bool:
     """Whether a write, such as "POST https://books.example/draft/7", matches one of the patterns."""
     method, _, address = write.partition(" ")
     return any(matches_request(pattern, method, address) for pattern in patterns)
-
-
-def matches_request(pattern: str, method: str, url: str) -> bool:
-    """Whether a request to an absolute address fits a pattern; see `observers.request_pattern`."""
-    address = urlsplit(url)
-    return matches(pattern, method, f"{address.path}?{address.query}")

@@ -180,8 +180,11 @@ class ListReader:
         listing.account = listing.account or self._sign(reading) or ""
         listing.told_empty = listing.told_empty or bool(self._empty and self._empty in reading.text)
         self._check_age(reading, listing)
-        for trouble in reading.trouble:
-            listing.doubt(f"the page did not get, or does not show, all that it should: {trouble}")
+        for failed in reading.failed:
+            if not self._site.takes_as_harmless(failed.method, failed.address):
+                listing.doubt(f"the page didn't get all that it asked for: {failed}")
+        for doubt in reading.doubts:
+            listing.doubt(doubt)
         if foreign := self._why_foreign(reading):
             listing.foreign, listing.login = True, reading.asks_password
             listing.doubt(foreign)

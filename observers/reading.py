@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .normal import normal
 from .tables import Table
@@ -35,13 +35,25 @@ class LookFailed(Exception):
     """A page couldn't be read; nothing is known from this look."""
 
 
+class FailedRequest(NamedTuple):
+    """A request of a page that may have carried rows, and got none: refused by us, failed, or answered 400 or more."""
+
+    method: str
+    address: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.address} ({self.why})"
+
+
 class Reading:
     """What one page said when it was read.
 
     `address`: where the page was at that moment. `status`: the HTTP status of the GET that brought it (None for the
     acting page). `fresh`: it was opened for this look. `answer_of_post`: this document is the answer to a POST.
     `asks_password`: a password field is shown. `settled`: nothing was loading any more. `scripted`: it has
-    script files, which may go on loading.
+    script files, which may go on loading. `failed`: requests by which rows may have been missed. `doubts`: why it may
+    not show all its rows, in sentences.
     """
 
     def __init__(
@@ -53,7 +65,8 @@ class Reading:
         fresh: bool,
         answer_of_post: bool = False,
         settled: bool = True,
-        trouble: Sequence[str] = (),
+        failed: Sequence["FailedRequest"] = (),
+        doubts: Sequence[str] = (),
         follow: Callable[[str], "Reading"],
         shoot: Callable[["Page"], str | None],
     ) -> None:
@@ -63,7 +76,8 @@ class Reading:
         self.status = status
         self.fresh = fresh
         self.answer_of_post = answer_of_post
-        self.trouble = tuple(trouble)
+        self.failed = tuple(failed)
+        self.doubts = tuple(doubts)
         self.born = datetime.fromtimestamp(raws[0]["born"] / 1000, UTC) if raws[0]["born"] else None
         self.settled = settled and not any(raw["busy"] for raw in raws)
         self.scripted = any(raw["scripted"] for raw in raws)

@@ -16,6 +16,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from .answer_contract import Accepted
 from .evidence import plain_address
+from .request_pattern import matches_request
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _NOT_IN_A_PATH = re.compile(r"[\s\\\x00-\x1f\x7f]")
@@ -132,6 +133,10 @@ class Site:
             return False
         root = base.path.rstrip("/")
         return other.path == root or other.path.startswith(root + "/") or not root
+
+    def takes_as_harmless(self, method: str, address: str) -> bool:
+        """Is this request declared as `harmless`?"""
+        return any(matches_request(pattern, method, address) for pattern in self.harmless)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Site) and (self.name, self.declared) == (other.name, other.declared)

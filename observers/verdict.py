@@ -385,23 +385,16 @@ def _something_seen(
         matches=tuple(match for finding in findings for match in finding.matches),
         by=tuple(finding.position for finding in present),
     )
-    if not present:
+    if not present or (not proven_absent and any(finding.seen.partial for finding in findings)):
         return unknown
     if proven_absent:
         return _against(unknown, "what was seen stands against the proof that it can't be there")
-    if any(finding.seen.partial for finding in findings):
-        return unknown
     values, conflict = _values(present)
     count = max(finding.count for finding in present)
     if conflict and count == 1:
         return _against(unknown, f"the observers give different values: {conflict}")
-    if not any(finding.seen.counts for finding in present):
-        if not told.once_at_most:
-            words = "an observer that counts must have seen it: the request may have been sent more than once"
-            return unknown.model_copy(update={"missing": (words,)})
-        if too_early := [finding for finding in present if _may_be_early(finding, told, asks_a_list=asks_a_list)]:
-            words = f"{too_early[0].words}, and that may have stood there before the site answered"
-            return unknown.model_copy(update={"missing": (words,)})
+    if missing := _missing_of_a_text(present, told, asks_a_list=asks_a_list):
+        return unknown.model_copy(update={"missing": (missing,)})
     return Verdict(
         outcome=Outcome.happened,
         count=count,
@@ -411,6 +404,18 @@ def _something_seen(
         by=unknown.by,
         more_than_once=count > 1,
     )
+
+
+def _missing_of_a_text(present: list[_Finding], told: Circumstances, *, asks_a_list: bool) -> str:
+    """Why what stands on the page doesn't prove alone; empty if it does, or if an observer that counts saw it too."""
+    if any(finding.seen.counts for finding in present):
+        return ""
+    if not told.once_at_most:
+        return (
+            "an observer that counts must have seen it: the request may have been sent more than once, or not answered"
+        )
+    early = [finding for finding in present if _may_be_early(finding, told, asks_a_list=asks_a_list)]
+    return f"{early[0].words}, and that may have stood there before the site answered" if early else ""
 
 
 def _against(unknown: Verdict, words: str) -> Verdict:

@@ -10,8 +10,9 @@ from datetime import datetime
 
 from browser_agent.browser.interception import Answer, Paused
 from browser_agent.browser.netlog import Span
-from browser_agent.wire import SAFE_METHODS, WireFact, WireReport, matches_request
+from browser_agent.wire import SAFE_METHODS, WireFact, WireReport
 from observers.evidence import plain_address
+from observers.request_pattern import matches_request
 
 _MAY_WRITE = frozenset({"document", "xhr", "fetch"})
 """Kinds of requests by which a site may do something on a GET; pictures and styles are not among them."""

@@ -31,8 +31,9 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.errors import ProofTooThin, Refused, WrongArguments
 from browser_agent.script.must_run import MustRun
-from browser_agent.wire import check_sends, matches_request
+from browser_agent.wire import check_sends
 from observers.key_in_text import of_one_key
+from observers.request_pattern import matches_request
 
 if TYPE_CHECKING:
     from playwright.sync_api import ElementHandle, Locator

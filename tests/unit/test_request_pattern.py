@@ -8,8 +8,9 @@ import pytest
 
 from browser_agent.testing.proxy import request_pattern as of_the_proxy
 from browser_agent.testing.proxy.fault_kinds import Fault
-from browser_agent.wire import is_among, matches_request
+from browser_agent.wire import is_among
 from observers import request_pattern as of_the_agent
+from observers.request_pattern import matches_request
 
 REQUESTS = [
     ("POST /invoices", "POST", "/invoices", True),
