@@ -81,6 +81,7 @@ class QuestionKind(StrEnum):
     MARKED_STEP = "marked_step"  # a write was seen while the step was prepared
     ATTEMPTS = "attempts"  # attempts used up
     APPROVAL = "approval"
+    BASELINE = "baseline"  # what is there before a gesture can't be read
     SIGNED_OUT = "signed_out"  # the session of a site has ended, and no routine of the task signs in
 
 

@@ -7,15 +7,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from browser_agent.errors import WrongTask
 from observers.request_pattern import is_pattern, matches_request
+from observers.site import origin_of
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that are declared not to change anything (RFC 9110, 9.2.1); all others are writes."""
+
+
+class SiteWrites(NamedTuple):
+    """What the gate knows of the site that a gesture changes: its origin ("" = not known), and patterns of the writes
+    that change nothing of note there."""
+
+    origin: str = ""
+    harmless: tuple[str, ...] = ()
+
+    def holds_back(self, method: str, url: str) -> bool:
+        """Whether a write that isn't the declared commit request has to wait for it."""
+        return bool(self.origin) and origin_of(url) == self.origin and not is_among(f"{method} {url}", self.harmless)
+
+
+NO_SITE = SiteWrites()
 
 
 class WireFact(BaseModel):
@@ -37,6 +54,7 @@ class WireFact(BaseModel):
     error: str | None = None
     ended: bool = False  # all of its answer has come; a redirect has nothing but its head
     declared: bool = False  # it is the gesture's declared commit request
+    undeclared: bool = False  # refused, because the declared commit request never came
     fresh: bool = True  # it left on a fresh connection, which the browser does not send a second time by itself
 
     def __str__(self) -> str:
@@ -82,12 +100,12 @@ class Restart(BaseModel):
 class WireReport(BaseModel):
     """All that the keeper knows of one gesture's writes.
 
-    `armed` = the gate stood from before the input until this report was made, in one keeper's life. `sockets` and
-    `workers` = WebSockets, and service or shared workers, that were there at any time since, by which something could
-    have left unseen. `declared` = the gesture names its commit request; `reads` = pages and data that were fetched
-    unheld since.
-    `resent` = writes since, which the network log says were sent again by the browser; `restarts` = how often, None if
-    no log was kept, or not all of it could be read.
+    `passed` = documents that were asked for unheld, the first five. `armed` = the gate stood from before the input
+    until this report was made, in one keeper's life. `sockets` and `workers` = WebSockets, and service or shared
+    workers, that were there at any time since, by which something could have left unseen. `declared` = the gesture
+    names its commit request; `reads` = pages and data that were fetched unheld since. `resent` = writes since, which
+    the network log says were sent again by the browser; `restarts` = how often, None if no log was kept, or not all of
+    it could be read.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -98,6 +116,7 @@ class WireReport(BaseModel):
     workers: int = 0
     declared: bool = False
     reads: int = 0
+    passed: tuple[str, ...] = ()
     restarts: int | None = None
     resent: tuple[Restart, ...] = ()
 
@@ -112,7 +131,16 @@ class WireReport(BaseModel):
         log = tuple(map(str, self.resent))
         if self.restarts == 0:
             log = ("the network log shows nothing that the browser sent a second time by itself",)
-        return (*(fact.in_words for fact in self.released), *log)
+        return (*(fact.in_words for fact in self.released), *self._undeclared_words, *log)
+
+    @property
+    def _undeclared_words(self) -> tuple[str, ...]:
+        """What passed or was refused although the declared commit request never came; empty if it came."""
+        if not self.declared or any(fact.declared for fact in self.facts):
+            return ()
+        refused = (f"{fact.method} {fact.address}, which was refused" for fact in self.facts if fact.refused)
+        other = [*self.passed, *refused]
+        return (f"the declared commit request never came; what came: {', '.join(other)}",) if other else ()
 
     @property
     def commit(self) -> WireFact | None:
@@ -136,7 +164,13 @@ class WireReport(BaseModel):
         counted = (
             fact for fact in answered if fact.declared or not is_among(f"{fact.method} {fact.address}", harmless)
         )
-        return tuple(f"{fact}, which promises that it was carried out" for fact in counted)
+        promised = tuple(f"{fact}, which promises that it was carried out" for fact in counted)
+        if not self.declared or any(fact.declared for fact in self.facts):
+            return promised
+        passed = (
+            f"{read} passed, and the declared commit request never came: that may have been it" for read in self.passed
+        )
+        return (*promised, *passed)
 
     @property
     def answered(self) -> bool:

@@ -24,7 +24,16 @@ from .site import Site
 from .tables import Row, Table
 from .text import Found
 from .toast import ToastLog
-from .verdict import Circumstances, Verdict, absence_missing, already_there, looks_agree, new_matches, weigh
+from .verdict import (
+    Circumstances,
+    Verdict,
+    absence_missing,
+    agrees_with_refusal,
+    already_there,
+    looks_agree,
+    new_matches,
+    weigh,
+)
 from .view import Keep, Look, PageView, View, open_view
 
 __all__ = [
@@ -69,6 +78,7 @@ __all__ = [
     "Verdict",
     "View",
     "absence_missing",
+    "agrees_with_refusal",
     "already_there",
     "looks_agree",
     "new_matches",

@@ -99,7 +99,8 @@ class Observation(Frozen):
     part said, of an effect that has two. `rows`: how many rows of the list were read with all key columns; None = it
     isn't a list. `account`: the text of the sign of being signed in, as the page showed it; "" = no such sign.
     `without_effect`: rows with our key that are declared to have none. `as_of`: the moment that the list itself says it
-    shows. `refusal`: the page says that it was refused.
+    shows. `refusal`: the page says that it was refused. `misfit`: the page came, and isn't what the observer was told
+    to read: a table lacks its columns.
     """
 
     kind: str
@@ -123,6 +124,7 @@ class Observation(Frozen):
     without_effect: tuple[Match, ...] = ()
     as_of: Moment | None = None
     refusal: bool = False
+    misfit: bool = False
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:

@@ -42,10 +42,11 @@ class ListedRow:
 class Listing:
     """What was read of one list.
 
-    `why_not_whole`: sentences; empty = every row of the list was read. `foreign`: a page wasn't our
-    account's; `login`: it asked for a password. `account`: the text of the sign of being signed in. `rows`: those that
-    are wanted. `rows_read`: all of them, and `rows_with_key`: those whose key columns hold something. `told_empty`: the
-    declared text of an empty list stood there. `picture`: of the last page that was worth one.
+    `why_not_whole`: sentences; empty = every row of the list was read. `foreign`: a page wasn't our account's; `login`:
+    it asked for a password. `account`: the text of the sign of being signed in. `rows`: those that are wanted.
+    `misfit`: the page came, and has no table with the declared columns. `rows_read`: all of them, and `rows_with_key`:
+    those whose key columns hold something. `told_empty`: the declared text of an empty list stood there. `picture`: of
+    the last page that was worth one.
     """
 
     headers: tuple[str, ...] = ()
@@ -59,8 +60,14 @@ class Listing:
     address: str = ""
     foreign: bool = False
     login: bool = False
+    misfit: bool = False
     picture: str | None = None
     why_not_whole: list[str] = field(default_factory=list)
+
+    @property
+    def readable(self) -> bool:
+        """It is a list of our account: a table with the declared columns, or what stands there when it is empty."""
+        return not self.foreign and bool(self.headers or self.told_empty)
 
     def doubt(self, words: str) -> None:
         """Note once why this isn't known to be the whole list."""
@@ -92,7 +99,9 @@ class ListReader:
         as_of: str = "",
         control: bool = True,
     ) -> None:
-        self._site, self._count, self._empty, self._as_of = site, count, normal(empty), as_of
+        self._site, self._count, self._as_of = site, count, as_of
+        self._empty = re.compile(rf"(?<!\w){re.escape(normal(empty))}(?!\w)") if empty else None
+        self._empty_words = empty
         self._control = control
         self._key = [normal(column) for column in key]
         self._columns = [*self._key, *(normal(column) for column in columns)]
@@ -138,12 +147,14 @@ class ListReader:
 
     def _check_control(self, listing: Listing, told: set[int]) -> None:
         """A list that shows nothing must show that it can: by another row, its count, or what it says when empty."""
-        if listing.foreign or not listing.headers or not self._control:
+        if not listing.readable or not self._control:
             return
         if not self._site.signed_in and not listing.rows_read:
             listing.doubt("an empty list shows no sign that the session lives: declare signed_in of the site")
         if not listing.rows_with_key and not listing.told_empty and told != {0}:
-            declare = f"{self._empty!r} isn't on the page" if self._empty else "declare what it shows then: empty="
+            declare = (
+                f"{self._empty_words!r} isn't on the page" if self._empty else "declare what it shows then: empty="
+            )
             listing.doubt(f"no row was read, and nothing shows that the list is empty ({declare})")
 
     def _pages(self, view: "View", listing: Listing) -> Iterator[Reading]:
@@ -178,7 +189,7 @@ class ListReader:
         if not reading.settled:
             listing.doubt("the page was still loading")
         listing.account = listing.account or self._sign(reading) or ""
-        listing.told_empty = listing.told_empty or bool(self._empty and self._empty in reading.text)
+        listing.told_empty = listing.told_empty or bool(self._empty and self._empty.search(reading.text))
         self._check_age(reading, listing)
         for failed in reading.failed:
             if not self._site.takes_as_harmless(failed.method, failed.address):
@@ -186,7 +197,8 @@ class ListReader:
         for doubt in reading.doubts:
             listing.doubt(doubt)
         if foreign := self._why_foreign(reading):
-            listing.foreign, listing.login = True, reading.asks_password
+            signed_out = self._site.holds(reading.address) and reading.status == 200 and bool(self._site.signed_in)
+            listing.foreign, listing.login = True, reading.asks_password or signed_out
             listing.doubt(foreign)
 
     def _check_age(self, reading: Reading, listing: Listing) -> None:
@@ -219,8 +231,9 @@ class ListReader:
     def _take(self, reading: Reading, listing: Listing, wanted: Callable[[Row], bool | None]) -> None:
         tables = self._tables(reading)
         if not tables:
-            if not listing.foreign:  # what a page that isn't ours lacks tells nothing more
+            if not listing.foreign and not listing.told_empty:  # what another page lacks tells nothing more
                 listing.doubt(self._no_table(reading))
+                listing.misfit = reading.status == 200 and reading.settled and not reading.failed
             return
         listing.headers = listing.headers or tables[0].headers
         for table in tables:

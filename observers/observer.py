@@ -155,12 +155,14 @@ class Observer(ABC):
         at: datetime | None = None,
         candidates: Iterable[Match] = (),
         login: bool = False,
+        misfit: bool = False,
     ) -> Observation:
         """Neither; each reason is a sentence.
 
         `candidates`: what may be it, for another observer to make sure of. `login`: a login page came instead.
+        `misfit`: the page came, and isn't what this observer was told to read.
         """
-        said = self._says(Sight.cannot_tell, (), reasons, evidence, at, login=login)
+        said = self._says(Sight.cannot_tell, (), reasons, evidence, at, login=login, misfit=misfit)
         return said.model_copy(update={"candidates": tuple(candidates)})
 
     def _says(

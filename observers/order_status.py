@@ -92,10 +92,18 @@ class OrderStatus(Observer):
         evidence = [evidence_of(listing, at)] if listing.pages else []
         doubts = doubts_of([listing])
         undeclared = [word for word in self._words(listing.rows) if self._meaning(word) is None]
-        if listing.foreign or not listing.headers or undeclared:
+        if not listing.readable or undeclared:
             unknown = [f"nobody has declared what the status “{word}” means" for word in undeclared]
             candidates = [] if listing.foreign else self._matches(listing.rows)
-            return self.cannot_tell(*unknown, *doubts, evidence=evidence, at=at, candidates=candidates)
+            return self.cannot_tell(
+                *unknown,
+                *doubts,
+                evidence=evidence,
+                at=at,
+                candidates=candidates,
+                login=listing.login,
+                misfit=listing.misfit,
+            )
         if not self.complete:
             doubts.append("the list isn't declared complete, so it proves presence only")
         reasons = [*self._said(listing.rows), *doubts]

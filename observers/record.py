@@ -91,8 +91,8 @@ class Record(Observer):
         lists = [main, *drafts, *queued]
         reasons = doubts_of(lists)
         evidence = [evidence_of(one, at) for one in lists if one.pages]
-        if main.foreign or not main.headers:
-            return self.cannot_tell(*reasons, evidence=evidence, at=at, login=main.login)
+        if not main.readable:
+            return self.cannot_tell(*reasons, evidence=evidence, at=at, login=main.login, misfit=main.misfit)
         if not self.complete:
             reasons.append("the list isn't declared complete, so it proves presence only")
         waiting, begun = _rows(queued), _rows(drafts)

@@ -66,7 +66,7 @@ def doubts_of(lists: Sequence[Listing]) -> list[str]:
 
 def _how_many(listing: Listing) -> str:
     """What was found in the list, in words."""
-    if not listing.headers:
+    if not listing.readable:
         return "a login page came instead of the list" if listing.login else "the page that came does not hold the list"
     if not listing.rows_read:
         return "the list is empty"

@@ -128,11 +128,12 @@ class Site:
 
     def holds(self, address: str) -> bool:
         """Does `address` lie at or below the site's base?"""
-        base, other = urlsplit(self.url), urlsplit(address)
-        if (base.scheme, base.netloc) != (other.scheme, other.netloc.rpartition("@")[2].lower()):
-            return False
-        root = base.path.rstrip("/")
-        return other.path == root or other.path.startswith(root + "/") or not root
+        root, path = urlsplit(self.url).path.rstrip("/"), urlsplit(address).path
+        return self.is_of_origin(address) and (path == root or path.startswith(root + "/") or not root)
+
+    def is_of_origin(self, address: str) -> bool:
+        """Does `address` have the origin (scheme, host and port) of the site?"""
+        return origin_of(address) == origin_of(self.url)
 
     def takes_as_harmless(self, method: str, address: str) -> bool:
         """Is this request declared as `harmless`?"""
@@ -165,6 +166,14 @@ class Site:
         if isinstance(value, str) and value in known:
             return known[value]
         raise ValueError(f"site {value!r} isn't declared here; known are: {', '.join(sorted(known)) or 'none'}")
+
+
+def origin_of(address: str) -> str:
+    """Scheme, host and port of an address, as a page's `location.origin` has them."""
+    parts = urlsplit(address)
+    default = {"http": 80, "https": 443}.get(parts.scheme)
+    port = "" if parts.port in (None, default) else f":{parts.port}"
+    return f"{parts.scheme}://{parts.hostname or ''}{port}"
 
 
 def _base(name: str, url: str) -> str:

@@ -37,7 +37,11 @@ class Circumstances(Frozen):
     window: for keys that aren't unique: from when to when the gesture can have taken effect; None = not known.
     key_used_otherwise: another gesture or call of ours may have used the same key.
     promises: each answer below 400 to the commit request, or to a write that isn't harmless, in words. They speak
-        against an absence, unless a page shows the refusal (`Observation.refusal`).
+        against an absence, unless a page shows the refusal.
+    refusal_shown: a page has shown the refusal (`Observation.refusal`), now or in an earlier look.
+    clock_jumped: the clock was set while a late effect was waited for, so nobody knows how long that was.
+    untried: kinds of the user's own observers that have never proven a presence at this site.
+    earlier_may_be_late: an earlier gesture of the same step may still take effect: what is seen may be its effect.
     """
 
     sender_dead: bool = False
@@ -53,6 +57,10 @@ class Circumstances(Frozen):
     window: tuple[datetime, datetime] | None = None
     key_used_otherwise: bool = True
     promises: tuple[str, ...] = ()
+    refusal_shown: bool = False
+    clock_jumped: bool = False
+    untried: frozenset[str] = frozenset()
+    earlier_may_be_late: bool = False
 
     @property
     def once_at_most(self) -> bool:
@@ -179,8 +187,7 @@ def against_absence(
     A list may be of yesterday, of another filter or of another account; an answer that promised something, or a page
     that shows a number nobody saw before, is a fact of this gesture.
     """
-    refused = any(seen.refusal for seen in observations)
-    against = [] if refused else list(circumstances.promises)
+    against = [] if circumstances.refusal_shown else list(circumstances.promises)
     for position, seen in enumerate(observations):
         before = baselines[position] if position < len(baselines) else None
         known = {one.identity for one in (*_there(before), *before.without_effect)} if before else set()
@@ -225,16 +232,26 @@ def _conditions(
     yield f"{seen.observer} was not read on a fresh page", seen.fresh or not looked
     yield "the site has accepted something and isn't done with it", not seen.pending
     yield from _conditions_of_the_list(seen, before)
+    own = f"{seen.observer} is an observer of your own that has never seen anything at this site yet"
+    yield f"{own}: that it sees nothing proves nothing", seen.kind not in circumstances.untried
     yield "a second look, spaced in time, must say the same", circumstances.spaced_looks_agree
+    yield (
+        "the clock was set while this was looked for, so nobody knows how long that was",
+        not circumstances.clock_jumped,
+    )
     yield "the browser that made the gesture isn't seen dead", circumstances.sender_dead
+    late = _may_be_late(seen, circumstances)
+    yield late, not late
+
+
+def _may_be_late(seen: Observation, circumstances: Circumstances) -> str:
+    """Why an effect may still come that this observation can't show; empty if none can."""
     if circumstances.late_commit is None:
-        yield "the site doesn't declare how late a request can still take effect (late_commit)", False
-        return
+        return "the site doesn't declare how late a request can still take effect (late_commit)"
     if circumstances.waited is None:
-        yield "nobody knows how long ago the browser that made the gesture died", False
-        return
+        return "nobody knows how long ago the browser that made the gesture died"
     left = (circumstances.late_commit + _lag(seen) - circumstances.waited).total_seconds()
-    yield f"a late effect is possible for another {max(left, 0):.0f} s", left <= 0
+    return f"a late effect is possible for another {left:.0f} s" if left > 0 else ""
 
 
 def _conditions_of_the_list(seen: Observation, before: Observation | None) -> Iterable[tuple[str, bool]]:
@@ -393,7 +410,8 @@ def _something_seen(
     count = max(finding.count for finding in present)
     if conflict and count == 1:
         return _against(unknown, f"the observers give different values: {conflict}")
-    if missing := _missing_of_a_text(present, told, asks_a_list=asks_a_list):
+    missing = _missing_of_the_second(present, told) or _missing_of_a_text(present, told, asks_a_list=asks_a_list)
+    if missing:
         return unknown.model_copy(update={"missing": (missing,)})
     return Verdict(
         outcome=Outcome.happened,
@@ -403,6 +421,22 @@ def _something_seen(
         matches=tuple(match for finding in present for match in finding.matches),
         by=unknown.by,
         more_than_once=count > 1,
+    )
+
+
+def _missing_of_the_second(present: list[_Finding], told: Circumstances) -> str:
+    """Why what was seen may be the effect of an earlier gesture of the step, with this one's still to come; empty if
+    it can't be."""
+    if not told.earlier_may_be_late or not told.unanswered:
+        return ""
+    if any(match.ours for finding in present for match in finding.matches):
+        return ""
+    late = "" if told.sender_dead else "the browser that made the gesture isn't seen dead"
+    late = late or next((words for one in present if (words := _may_be_late(one.seen, told))), "")
+    return (
+        f"an earlier gesture of this step may have made it, and this one's effect may still come: {late}"
+        if late
+        else ""
     )
 
 
@@ -459,6 +493,24 @@ def _there(before: Observation) -> tuple[Match, ...]:
     return before.matches + before.candidates
 
 
+def agrees_with_refusal(
+    observations: Sequence[Observation], baselines: Sequence[Observation | None], circumstances: Circumstances
+) -> bool:
+    """Whether what was seen agrees with a site's answer that says no: statuses such as 401, 404 and 422 are answered
+    after a commit too.
+
+    Either every observer that counts could tell and saw nothing new, or none counts and a page shows the refusal.
+    """
+    counting = [seen for seen in observations if seen.counts]
+    befores = [*baselines, *([None] * len(observations))]
+    if any(new_matches(seen, before) for seen, before in zip(observations, befores, strict=False)):
+        return False
+    if not counting:
+        return circumstances.refusal_shown
+    against = against_absence(observations, baselines, circumstances.model_copy(update={"promises": ()}))
+    return not against and all(seen.sight is Sight.not_seen for seen in counting)
+
+
 def looks_agree(earlier: Sequence[Observation], later: Sequence[Observation]) -> bool:
     """Did two looks, spaced in time, say the same? Only then may the later one prove absence."""
     return [_said(seen) for seen in earlier] == [_said(seen) for seen in later]
@@ -473,6 +525,7 @@ __all__ = [
     "Verdict",
     "absence_missing",
     "against_absence",
+    "agrees_with_refusal",
     "already_there",
     "looks_agree",
     "new_matches",

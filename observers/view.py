@@ -32,13 +32,17 @@ _FORM_VALUES = "input, textarea, select, [contenteditable]"
 
 
 class Look(Frozen):
-    """One page that was looked at: where, how it was answered, when, and which requests of it were refused."""
+    """One page that was looked at: where, how it was answered, when, and which requests of it were refused.
+
+    `login`: it was a fresh page, and a login page.
+    """
 
     address: str
     status: int | None
     at: Moment
     refused: tuple[str, ...] = ()
     note: str = ""
+    login: bool = False
 
 
 class View(Protocol):
@@ -79,7 +83,9 @@ class PageView:
         options: Mapping[str, Any],
         shoot: Callable[["Page"], str | None],
         recorded: Recording | None = None,
+        sign_at: Callable[[str], str] = lambda address: "",
     ) -> None:
+        self._sign_at = sign_at
         self._browser, self._page, self._state = browser, page, state
         self.recorded = recorded
         self._clock, self._deadline, self._glance, self._answer_of_post = clock, deadline, glance, answer_of_post
@@ -137,9 +143,22 @@ class PageView:
             context.add_init_script(giving_script(in_tab))
         return context
 
-    def _note(self, address: str, status: int | None, refused: Sequence[str] = (), note: str = "") -> None:
-        look = Look(address=plain_address(address), status=status, at=self.now(), refused=tuple(refused), note=note)
-        self._looks.append(look)
+    def _is_login(self, reading: Reading) -> bool:
+        """Whether a fresh page asks for a password, and doesn't show its site's sign of being signed in."""
+        sign = self._sign_at(reading.address)
+        return reading.asks_password and not (sign and reading.has(sign))
+
+    def _note(
+        self,
+        address: str,
+        status: int | None,
+        refused: Sequence[str] = (),
+        note: str = "",
+        of: Reading | None = None,
+    ) -> None:
+        login = of is not None and self._is_login(of)
+        address, refused = plain_address(address), tuple(refused)
+        self._looks.append(Look(address=address, status=status, at=self.now(), refused=refused, note=note, login=login))
 
     def now(self) -> datetime:
         """The time, by the injected clock."""
@@ -194,7 +213,7 @@ class _Tab:
             words = str(error).splitlines()[0]
             self._note(address, None, self._taken(), words)
             raise LookFailed(f"{plain_address(address)} couldn't be read: {words}") from error
-        self._note(reading.address, reading.status, self._taken())
+        self._note(reading.address, reading.status, self._taken(), of=reading)
         self._reading = reading
         return reading
 
@@ -285,6 +304,7 @@ def open_view(
     options: Mapping[str, Any] | None = None,
     shoot: Callable[["Page"], str | None] | None = None,
     recorded: Recording | None = None,
+    sign_at: Callable[[str], str] = lambda address: "",
 ) -> PageView:
     """A view for observers; use it with `with`.
 
@@ -302,6 +322,7 @@ def open_view(
         options: further options of `browser.new_context`, such as locale, timezone_id or client_certificates.
         shoot: takes and keeps a picture in another way, and returns its hash or None.
         recorded: what was recorded since the gesture's input, by whoever made it.
+        sign_at: the sign of being signed in that a page at an address shows, as its site declares it; "" = none.
     """
     if state is None and page is not None:
         with suppress(_playwright_error()):  # a lost page has no cookies to give; the look then finds a login page
@@ -317,4 +338,5 @@ def open_view(
         options=options or {},
         shoot=shoot or _screenshot(keep, deadline),
         recorded=recorded,
+        sign_at=sign_at,
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 from playwright.async_api import BrowserContext, Error, Page, Request, WebSocket
 
@@ -20,9 +21,12 @@ from browser_agent.browser.interception import Answer, Pause, Paused
 from browser_agent.browser.netlog import NetworkLog
 from browser_agent.browser.send_order import Leaving
 from browser_agent.states import Point
-from browser_agent.wire import WireReport
+from browser_agent.wire import NO_SITE, SiteWrites, WireReport
 
 FLUSH_SECONDS = 5.0
+COMMIT_SECONDS = 5.0
+"""How long a write that isn't declared waits for the declared commit request to leave first."""
+_POLL_SECONDS = 0.02
 CAN_FLUSH = "() => Boolean(globalThis.chrome?.benchmarking?.closeConnections)"
 FLUSH = """() => {
   if (!globalThis.chrome?.benchmarking?.closeConnections) return false;
@@ -71,7 +75,9 @@ class Gate:
         for page in context.pages:
             self._watch_page(page)
 
-    async def arm(self, gesture: str, sends: str | None, *, unguarded: bool = False) -> bool:
+    async def arm(
+        self, gesture: str, sends: str | None, site: SiteWrites = NO_SITE, *, unguarded: bool = False
+    ) -> bool:
         """Stand before the gesture's input. False: the guard cannot work here, and it does not stand.
 
         `unguarded` = stand there all the same: the fence is checked and `released` written, and the report says that
@@ -84,7 +90,7 @@ class Gate:
         self._leaving.forget()
         span = await self._log.span(self.helper) if self._log is not None else None
         sockets, workers = len(self._sockets), self._pause.workers
-        watch = GestureTraffic(gesture, sends, guarded=guarded, sockets=sockets, workers=workers, span=span)
+        watch = GestureTraffic(gesture, sends, site, guarded=guarded, sockets=sockets, workers=workers, span=span)
         self._current = self._watches[gesture] = watch
         await self._pause.stand()
         return True
@@ -134,6 +140,11 @@ class Gate:
     async def _hold(self, watch: GestureTraffic, paused: Paused) -> None:
         address = watch.held(paused, datetime.now(UTC))
         refused = await self._said_no(self._reach(Point.PAUSED, watch.gesture))
+        if refused is None and watch.waits_for_commit(paused) and not await self._commit_left(watch):
+            words = f"declared {watch.sends}, and the page sends {paused.method} {urlsplit(paused.url).path}"
+            watch.note(paused, refused=words, undeclared=True)
+            await self._pause.refuse(paused)
+            return
         declared = watch.is_declared(paused)  # it gets a fresh connection even if that cuts off one that isn't
         async with self._leaving.turn(
             paused, may_cut_off=lambda other: declared and not watch.is_declared(other)
@@ -156,6 +167,15 @@ class Gate:
             await self._pause.refuse(paused)
         else:
             await self._reach(Point.RELEASED, watch.gesture)
+
+    async def _commit_left(self, watch: GestureTraffic) -> bool:
+        """Whether the declared commit request left, or the gesture was settled, while an undeclared write waited."""
+        until = asyncio.get_running_loop().time() + COMMIT_SECONDS
+        while watch.armed and not watch.commit_left:
+            if self._refusing is not None or asyncio.get_running_loop().time() > until:
+                return False
+            await asyncio.sleep(_POLL_SECONDS)
+        return True
 
     async def _refused(self, watch: GestureTraffic, paused: Paused, address: str, *, flush: bool) -> str | None:
         """Why the held request must not leave, or None: fence checked, `released` written, connections closed."""

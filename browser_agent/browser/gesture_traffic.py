@@ -10,10 +10,11 @@ from datetime import datetime
 
 from browser_agent.browser.interception import Answer, Paused
 from browser_agent.browser.netlog import Span
-from browser_agent.wire import SAFE_METHODS, WireFact, WireReport
+from browser_agent.wire import NO_SITE, SAFE_METHODS, SiteWrites, WireFact, WireReport
 from observers.evidence import plain_address
 from observers.request_pattern import matches_request
 
+_PASSED_AT_MOST = 5
 _MAY_WRITE = frozenset({"document", "xhr", "fetch"})
 """Kinds of requests by which a site may do something on a GET; pictures and styles are not among them."""
 
@@ -22,17 +23,19 @@ _MAY_WRITE = frozenset({"document", "xhr", "fetch"})
 class GestureTraffic:
     """What is seen of one gesture's requests.
 
-    `guarded` = the browser's pooled connections can be closed, so that nothing of it is sent twice; `span` = its part
-    of the network log, if one is kept.
+    `site` = the site that the gesture changes. `guarded` = the browser's pooled connections can be closed, so that
+    nothing of it is sent twice; `span` = its part of the network log, if one is kept.
     """
 
     gesture: str
     sends: str | None
+    site: SiteWrites = NO_SITE
     armed: bool = True
     guarded: bool = True
     sockets: int = 0
     workers: int = 0
     reads: int = 0
+    passed_documents: list[str] = field(default_factory=list)
     facts: dict[Paused, WireFact] = field(default_factory=dict)
     span: Span | None = None
 
@@ -49,10 +52,23 @@ class GestureTraffic:
         """Whether the request is held: it is a write, or the declared commit request."""
         return request.method not in SAFE_METHODS or self.is_declared(request)
 
+    def waits_for_commit(self, request: Paused) -> bool:
+        """Whether a write may leave only after the declared commit request: it goes to the site's own origin, and is
+        neither that request nor harmless."""
+        undeclared = self.sends is not None and not self.is_declared(request)
+        return undeclared and self.site.holds_back(request.method, request.url)
+
+    @property
+    def commit_left(self) -> bool:
+        """Whether the declared commit request was released."""
+        return any(fact.declared and fact.released for fact in self.facts.values())
+
     def passed(self, request: Paused) -> None:
         """A request was let through unheld."""
         if request.resource_type in _MAY_WRITE:
             self.reads += 1
+        if request.resource_type == "document" and len(self.passed_documents) < _PASSED_AT_MOST:
+            self.passed_documents.append(f"{request.method} {plain_address(request.url)}")
 
     def held(self, request: Paused, at: datetime) -> str:
         """A request is held; returns its plain address."""
@@ -96,6 +112,7 @@ class GestureTraffic:
             workers=self.workers,
             declared=self.sends is not None,
             reads=self.reads,
+            passed=tuple(self.passed_documents),
             restarts=self.span.restarts(pending=self.pending) if self.span is not None else None,
             resent=self.span.resent if self.span is not None else (),
         )

@@ -32,6 +32,7 @@ from browser_agent.browser.chromium import Chromium, ChromiumSilent, close_page_
 from browser_agent.browser.gate import Gate, Reach, Release
 from browser_agent.browser.interception import EVERYTHING, Pause, home_of
 from browser_agent.browser.netlog import NetworkLog
+from browser_agent.wire import NO_SITE, SiteWrites
 from observers.session import SESSION_STORAGE, storage_state, without_undeclared
 
 T = TypeVar("T")
@@ -166,15 +167,15 @@ class GuardedBrowser:
     def _remember_dialog(self, dialog: Dialog) -> None:
         self._dialogs.append(dialog)
 
-    async def arm(self, gesture: str, sends: str | None) -> bool:
+    async def arm(self, gesture: str, sends: str | None, site: SiteWrites = NO_SITE) -> bool:
         """Arm the gate; its helper page may have crashed with the others, and is then opened anew, once."""
-        if await self.gate.arm(gesture, sends):
+        if await self.gate.arm(gesture, sends, site):
             return True
         helper = await _within(ATTACH_SECONDS, _new_helper(self._context))
         if helper is None:
             return False
         self.gate.helper = helper
-        return await self.gate.arm(gesture, sends)
+        return await self.gate.arm(gesture, sends, site)
 
     async def disarm(self) -> bool:
         """Open the gate; False if the browser does not answer."""

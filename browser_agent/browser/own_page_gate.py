@@ -21,7 +21,7 @@ from browser_agent.browser.guarded_browser import HELPER_ADDRESS
 from browser_agent.browser.interception import EVERYTHING, Pause, home_of
 from browser_agent.browser.sync_bridge import async_page, async_session, run
 from browser_agent.states import Point
-from browser_agent.wire import NOTHING_SEEN, WireReport
+from browser_agent.wire import NO_SITE, NOTHING_SEEN, SiteWrites, WireReport
 
 Release = Callable[[str, str, str], None]
 """Check the fence and write `released`: gesture, method, address. Raises when the request must not leave."""
@@ -43,12 +43,12 @@ class OwnPageGate:
         self._helper: Page | None = None
         self._gate = self._built()
 
-    def arm(self, gesture: str, sends: str | None) -> bool:
+    def arm(self, gesture: str, sends: str | None, site: SiteWrites = NO_SITE) -> bool:
         """Stand before the gesture's input. False: this browser may send what leaves a second time by itself."""
         try:
             if self._helper is None or self._helper.is_closed():
                 self._gate.helper = async_page(self._new_helper())
-            run(self._page, self._gate.arm(gesture, sends, unguarded=True))
+            run(self._page, self._gate.arm(gesture, sends, site, unguarded=True))
         except Error:  # it is gone, as the gesture will find
             return False
         return self.report(gesture).armed

@@ -123,7 +123,13 @@ class Acting:
         if self.page.url == "about:blank":
             give_session_storage(self.page, session().get(SESSION_STORAGE, {}))
 
-    def view(self, clock: Callable[[], datetime], state: Any | None, recorded: Recording | None = None) -> PageView:
+    def view(
+        self,
+        clock: Callable[[], datetime],
+        state: Any | None,
+        recorded: Recording | None = None,
+        sign_at: Callable[[str], str] = lambda address: "",
+    ) -> PageView:
         """A read-only view: the page as it stands, fresh pages with a copy of the session, and what was recorded."""
         page = None if self.lost else self.page
         return open_view(
@@ -138,6 +144,7 @@ class Acting:
             options=self.fresh,
             shoot=self.shoot,
             recorded=recorded,
+            sign_at=sign_at,
         )
 
     @property

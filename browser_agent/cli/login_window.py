@@ -20,10 +20,11 @@ from browser_agent.browser.page_state import give_session_storage, read_page_sta
 from browser_agent.clock import new_id
 from browser_agent.errors import Misuse
 from browser_agent.options import Options
-from browser_agent.run.session import merged, origin_of
+from browser_agent.run.session import merged
 from browser_agent.store import Store
 from observers import Site
 from observers.session import SESSION_STORAGE, storage_state, without_undeclared
+from observers.site import origin_of
 from observers.view import open_view
 
 GLANCE_SECONDS = 0.5

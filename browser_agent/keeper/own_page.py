@@ -33,7 +33,7 @@ from browser_agent.script.steps import Step, StepCall, step
 from browser_agent.settings_sources import load, store_meant
 from browser_agent.states import Point, RunState
 from browser_agent.store import Lease, Store
-from browser_agent.wire import WireReport
+from browser_agent.wire import SiteWrites, WireReport
 from observers import Site
 
 T = TypeVar("T")
@@ -117,10 +117,10 @@ class OpenAttempt(Attempt):
         self._guard.refuse("the gesture is being settled")
         return self.clock.now()
 
-    def arm(self, gesture: str, sends: str | None) -> bool:
+    def arm(self, gesture: str, sends: str | None, site: SiteWrites) -> bool:
         with suppress(Error, DeadlinePassed):
             self._session = dict(within(SESSION_SECONDS, self.acting.context.storage_state))
-        return self._guard.arm(gesture, sends)
+        return self._guard.arm(gesture, sends, site)
 
     def disarm(self) -> None:
         self._guard.disarm()

@@ -20,7 +20,7 @@ from browser_agent.browser.guarded_browser import GuardedBrowser, free_a_hanging
 from browser_agent.clock import new_id
 from browser_agent.keeper.channel import Message
 from browser_agent.options import Options
-from browser_agent.wire import NOTHING_SEEN, WireReport
+from browser_agent.wire import NOTHING_SEEN, SiteWrites, WireReport
 
 StoreSession = Callable[[dict[str, Any], dict[str, Any] | None], Awaitable[None]]
 
@@ -116,9 +116,9 @@ class RunBrowser:
         """The cookies and storage of the session."""
         return {"state": await self._guarded.state() if self._guarded is not None else self._session}
 
-    async def arm(self, gesture: str, sends: str | None) -> Message:
+    async def arm(self, gesture: str, sends: str | None, site: SiteWrites) -> Message:
         """Arm the gate before a gesture's input."""
-        return {"guarded": self._guarded is not None and await self._guarded.arm(gesture, sends)}
+        return {"guarded": self._guarded is not None and await self._guarded.arm(gesture, sends, site)}
 
     async def checkpoint(self, page: dict[str, Any] | None) -> Message:
         """Read the session and store it with the state of the page (None = unknown), in case the browser dies."""

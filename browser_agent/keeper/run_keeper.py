@@ -38,6 +38,7 @@ from browser_agent.run.session import RunSession
 from browser_agent.states import Point, RunState
 from browser_agent.store import Lease, Store
 from browser_agent.store.records import AttemptRow, RunRow
+from browser_agent.wire import SiteWrites
 
 GRACE_SECONDS = 10.0
 """How long a worker may take to leave after its last report, before it is ended."""
@@ -239,9 +240,9 @@ class RunKeeper:
         await self._browser.end_browser()
         return {"dead_at": self._store.clock.now().isoformat()}  # by the clock of all who share the store
 
-    async def _arm(self, gesture: str, sends: str | None) -> Message:
+    async def _arm(self, gesture: str, sends: str | None, origin: str, harmless: list[str]) -> Message:
         await self._fence()
-        return await self._browser.arm(gesture, sends)
+        return await self._browser.arm(gesture, sends, SiteWrites(origin, tuple(harmless)))
 
     async def _inject(self) -> Message:
         """Inject the fault that `--kill-at` asks for, once."""

@@ -25,7 +25,7 @@ from browser_agent.run.attempt import Attempt
 from browser_agent.states import Point
 from browser_agent.store import Lease, Store
 from browser_agent.store.records import AttemptRow
-from browser_agent.wire import WireReport
+from browser_agent.wire import SiteWrites, WireReport
 from observers import Site
 
 BROWSER_SECONDS = 60.0
@@ -173,8 +173,9 @@ class WorkerAttempt(Attempt):
         self._acting = None
         return datetime.fromisoformat(reply["dead_at"])
 
-    def arm(self, gesture: str, sends: str | None) -> bool:
-        return bool(self.channel.ask("arm", gesture=gesture, sends=sends)["guarded"])
+    def arm(self, gesture: str, sends: str | None, site: SiteWrites) -> bool:
+        facts = {"origin": site.origin, "harmless": list(site.harmless)}
+        return bool(self.channel.ask("arm", gesture=gesture, sends=sends, **facts)["guarded"])
 
     def disarm(self) -> None:
         """Have the keeper open the gate; a page that hangs is lost with its browser."""

@@ -24,7 +24,7 @@ from browser_agent.script.gestures import Gesture
 from browser_agent.states import Point, QuestionKind
 from browser_agent.store import Lease, NewQuestion, Store
 from browser_agent.store.records import QuestionRow
-from browser_agent.wire import WireReport
+from browser_agent.wire import SiteWrites, WireReport
 from observers import NOT_BEGUN, Recording, RecordingKind, Site
 
 
@@ -122,7 +122,7 @@ class Attempt(ABC):
         """
 
     @abstractmethod
-    def arm(self, gesture: str, sends: str | None) -> bool:
+    def arm(self, gesture: str, sends: str | None, site: SiteWrites) -> bool:
         """Close the gate before a gesture's input; False if this browser's writes can't be guarded."""
 
     @abstractmethod

@@ -191,7 +191,7 @@ def state_after(stop: Stop) -> RunState | None:
             return RunState.NEEDS_ATTENTION
 
 
-_ASKED_AGAIN = (QuestionKind.ATTEMPTS, QuestionKind.TASK_CHANGED, QuestionKind.SIGNED_OUT)
+_ASKED_AGAIN = (QuestionKind.ATTEMPTS, QuestionKind.TASK_CHANGED, QuestionKind.SIGNED_OUT, QuestionKind.BASELINE)
 
 
 __all__ = ["Run", "state_after"]

@@ -20,17 +20,18 @@ from browser_agent.errors import MachineTrouble, NotApproved, Refused, WrongTask
 from browser_agent.rules import never_sent, nothing_left, rejection, was_performed, was_refused
 from browser_agent.run.after_picture import after_picture
 from browser_agent.run.attempt import Attempt
-from browser_agent.run.look import BASELINE, Case, Looker, LookResult, observe
+from browser_agent.run.baseline import Baseline
+from browser_agent.run.look import BASELINE, Case, Looker, LookResult
 from browser_agent.run.prior_effect import PriorEffect
 from browser_agent.run.recovery import Recovery
-from browser_agent.run.sign_in import check_baseline
 from browser_agent.run.step_history import StepHistory
 from browser_agent.script.gestures import Gesture
 from browser_agent.states import GestureState, Point
 from browser_agent.store import Intent
 from browser_agent.store.records import GestureRow, StepRow
-from browser_agent.wire import WireFact
+from browser_agent.wire import SiteWrites, WireFact, WireReport
 from observers import Observation, Site
+from observers.site import origin_of
 
 LOOK_EVERY_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8)
 _LATE = "found just before it would have been made again: an earlier gesture of this step has taken effect late"
@@ -84,7 +85,8 @@ class GesturePipeline:
         self._check_page(gesture)
         baseline = self._baseline(gesture)
         row = self._intend(gesture, baseline)
-        case = Case(row.id, row.words, gesture.proof, baseline, self.site)
+        case = Case(row.id, row.words, gesture.proof, baseline, self.site, gesture.sends)
+        case.earlier_may_be_late = self.history.may_be_late
         try:
             prior = PriorEffect(self.attempt, case, row, self.history)
             if (late := prior.late()) is not None:
@@ -110,7 +112,7 @@ class GesturePipeline:
             seen = self._wait_for_proof(gesture, case, row)
             if isinstance(seen, LookResult):
                 return self._happened(row, seen)
-            return (self._rejected(row) if seen is not None else None) or self._doubt(case, row)
+            return (self._rejected(case, row) if seen is not None else None) or self._doubt(case, row)
 
     # written down before anything is made
 
@@ -122,15 +124,12 @@ class GesturePipeline:
             raise MachineTrouble(f"The browser died while this was prepared: {gesture.intent}. Nothing was made.")
         raise WrongTask(f"“{gesture.intent}” is on a page of another browser context, where nothing guards it.")
 
-    def _baseline(self, gesture: Gesture[Any]) -> tuple[Observation | None, ...]:
-        """What the observers saw before the step's FIRST gesture."""
-        if self.history.gestures:
-            return BASELINE.validate_json(self.history.gestures[0].baseline or "[]")
-        seen = observe(self.attempt, gesture.proof)
-        check_baseline(self.attempt, gesture.proof, seen)
-        return seen
+    def _baseline(self, gesture: Gesture[Any]) -> tuple[Observation, ...]:
+        """What the observers see before the gesture, in this attempt: every one that counts must be able to tell."""
+        baseline = Baseline(self.attempt, self.step, self.history, gesture.intent, gesture.proof)
+        return baseline.readable()
 
-    def _intend(self, gesture: Gesture[Any], baseline: tuple[Observation | None, ...]) -> GestureRow:
+    def _intend(self, gesture: Gesture[Any], baseline: tuple[Observation, ...]) -> GestureRow:
         box = _box(gesture)
         picture = self.attempt.acting.picture()
         if isinstance(picture, NoPicture) and picture.unkept:
@@ -166,7 +165,7 @@ class GesturePipeline:
         if self.attempt.options.pause_before_gesture:
             self.attempt.pause(gesture.intent)
         self.attempt.checkpoint(gesture.intent)
-        guarded = self.attempt.arm(row.id, gesture.sends)
+        guarded = self.attempt.arm(row.id, gesture.sends, self._site_writes)
         if not guarded and self.attempt.may_end:  # a browser of our own is guarded, or nothing is made in it
             return Refusal("The gate cannot guard this browser (pooled connections cannot be closed).")
         witness = Witness(gesture.target.page)
@@ -216,7 +215,8 @@ class GesturePipeline:
             wire = self.attempt.wire(row.id)
             if (no := rejection(wire, self._documented)) is not None:
                 return no
-            if never_sent(wire) is not None or (self.attempt.acting.dialogs and nothing_left(wire)):
+            never_left = self.attempt.acting.dialogs or any(fact.undeclared for fact in wire.facts)
+            if never_sent(wire) is not None or (never_left and nothing_left(wire)):
                 return None
             looked = looker.look(wire, fresh=fresh)
             if looked.happened:
@@ -242,13 +242,15 @@ class GesturePipeline:
         self.attempt.emit("settled", f"happened: {row.words}", outcome="happened", **details)
         return settled
 
-    def _rejected(self, row: GestureRow) -> GestureRow | None:
-        """Settle it by the site's rejection, if that is still the only answer once the page can send nothing more."""
+    def _rejected(self, case: Case, row: GestureRow) -> GestureRow | None:
+        """Settle it by the site's rejection, if that is still the only answer once the page can send nothing more, and
+        a look agrees with it."""
         texts, picture = self.attempt.acting.texts(), self.attempt.acting.picture()
+        Looker(self.attempt, case).look(self.attempt.wire(row.id), fresh=False)  # what the page says of the refusal
         self.attempt.end_browser()
         wire = self.attempt.wire(row.id)
         no = rejection(wire, self._documented)
-        if no is None:
+        if no is None or not Looker(self.attempt, case).look(wire).agrees_with_refusal:
             return None
         because = f"the site said no: {no}"
         self.attempt.emit("settled", f"rejected: {row.words}", outcome="rejected", reasons=[because], gesture=row.id)
@@ -264,15 +266,23 @@ class GesturePipeline:
         return self._move(row, GestureState.REFUSED, reasons=json.dumps(reasons))
 
     def _doubt(self, case: Case, row: GestureRow) -> GestureRow:
-        """Recover it, since no proof came; a dialog that the task doesn't declare, with nothing sent, is a refusal."""
-        dialogs = list(self.attempt.acting.dialogs)
-        if dialogs and nothing_left(self.attempt.wire(row.id)):
+        """Recover it, since no proof came. With nothing sent, what the task doesn't declare is a refusal: a dialog, or
+        another request than the commit request."""
+        refusal = self._undeclared(self.attempt.wire(row.id))
+        if refusal is not None and nothing_left(self.attempt.wire(row.id)):
             self.attempt.end_browser()
-        if dialogs and not self.attempt.browser_lives() and nothing_left(self.attempt.wire(row.id)):
-            return self._refuse(row, Refusal(f"An undeclared dialog was shown and dismissed: {dialogs[0]!r}."))
+        if refusal is not None and not self.attempt.browser_lives() and nothing_left(self.attempt.wire(row.id)):
+            return self._refuse(row, refusal)
         settled = Recovery(self.attempt, self.attempt.store.journal.gesture(row.id), case).settle()
         self.attempt.disarm()
         return settled
+
+    def _undeclared(self, wire: WireReport) -> Refusal | None:
+        """The dialog or the request that the task doesn't declare, if there was one."""
+        if self.attempt.acting.dialogs:
+            return Refusal(f"An undeclared dialog was shown and dismissed: {self.attempt.acting.dialogs[0]!r}.")
+        other = next((fact for fact in wire.facts if fact.undeclared), None)
+        return Refusal(f"{other.refused}. If that is the commit, declare it as sends.") if other is not None else None
 
     def _record_end(self, row: GestureRow) -> None:
         """Open the gate, and record what the wire said and what the page shows now."""
@@ -284,6 +294,10 @@ class GesturePipeline:
 
     def _move(self, row: GestureRow, state: GestureState, **facts: Any) -> GestureRow:
         return self.attempt.store.journal.move(self.attempt.lease, row.id, state, **facts)
+
+    @property
+    def _site_writes(self) -> SiteWrites:
+        return SiteWrites(origin_of(self.site.url), self.site.harmless) if self.site is not None else SiteWrites()
 
     @property
     def _documented(self) -> Sequence[int]:

@@ -6,7 +6,7 @@ The same code looks on a good day and after a crash. It makes no gesture, and wr
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,23 +15,28 @@ from pydantic import TypeAdapter
 
 from browser_agent.run.attempt import Attempt
 from browser_agent.run.shared_keys import are_shared, used_otherwise, window
+from browser_agent.run.step_history import StepHistory
 from browser_agent.secrets.scrubber import Scrubber
 from browser_agent.store.records import GestureRow
-from browser_agent.wire import WireReport
+from browser_agent.wire import WireReport, is_among
 from observers import (
     Circumstances,
     Match,
     Observation,
     Observer,
     Outcome,
+    Sight,
     Site,
     UnknownKind,
     Verdict,
     View,
+    agrees_with_refusal,
     looks_agree,
     weigh,
 )
+from observers.request_pattern import matches_request
 
+_LOGIN = "a login page came instead of what was to be read"
 SPACING_SECONDS = 1.0
 """The least time between two looks that prove an absence."""
 
@@ -41,9 +46,12 @@ BASELINE = TypeAdapter(tuple[Observation | None, ...])
 
 @dataclass
 class Case:
-    """A gesture and the proof that settles it.
+    """A gesture and the proof that settles it, with what has been seen of it so far.
 
-    `baseline`: what each observer saw before the step's first gesture. `dead_at`: when its sender was seen dead.
+    `baseline`: what each observer saw before it was made. `dead_at`: when its sender was seen dead. `written`: the
+    sites that its released requests went to; None = one that isn't declared. `earlier_may_be_late`: an earlier gesture
+    of the step may still take effect. `early`: what stood on the page while the commit request was unanswered; None =
+    nobody looked then. `refusal_shown`: a page has shown the site's refusal.
     """
 
     gesture: str
@@ -51,12 +59,24 @@ class Case:
     proof: tuple[Observer, ...]
     baseline: tuple[Observation | None, ...]
     site: Site | None
+    sends: str | None = None
     dead_at: datetime | None = None
+    written: tuple[Site | None, ...] = ()
+    earlier_may_be_late: bool = False
+    early: frozenset[str] | None = None
+    refusal_shown: bool = False
 
     @property
     def late_commit(self) -> timedelta | None:
-        """How late a request may still take effect, as the site declares it."""
-        return self.site.late_commit if self.site is not None else None
+        """How late a request may still take effect: the longest time that a site of this case declares.
+
+        The sites are the step's, each observer's, and those that got a released request. None = one declares no time.
+        """
+        looked_at = (observer.site for observer in self.proof if observer.counts)
+        sites = (self.site, *(site for site in looked_at if site is not None), *self.written)
+        times = [site.late_commit if site is not None else None for site in sites]
+        known = [time for time in times if time is not None]
+        return max(known) if len(known) == len(times) else None
 
     @property
     def staleness(self) -> timedelta:
@@ -86,16 +106,23 @@ def stored_case(attempt: Attempt, row: GestureRow) -> Case:
     proof = tuple(Observer.from_json(stored, sites=attempt.sites) for stored in intent["proof"])
     baseline = BASELINE.validate_json(row.baseline or "[]")
     site = attempt.sites.get(row.site or "")
-    return Case(row.id, row.words, proof, baseline, site, dead_at=row.sender_dead_at)
+    history = StepHistory.before(attempt.store, row)
+    case = Case(row.id, row.words, proof, baseline, site, row.sends, dead_at=row.sender_dead_at)
+    case.earlier_may_be_late = history.may_be_late
+    return case
 
 
 @dataclass(frozen=True)
 class LookResult:
-    """One look and its verdict; `ids` are those of the stored observations, by position ("" = not stored)."""
+    """One look and its verdict; `ids` are those of the stored observations, by position ("" = not stored).
+
+    `agrees_with_refusal`: what was seen agrees with an answer of the site that says no.
+    """
 
     verdict: Verdict
     observations: tuple[Observation, ...]
     ids: tuple[str, ...]
+    agrees_with_refusal: bool
 
     @property
     def clear(self) -> bool:
@@ -125,8 +152,8 @@ class Looker:
     def __init__(self, attempt: Attempt, case: Case, *, made: bool = True) -> None:
         self._attempt, self._case, self._made = attempt, case, made
         self._earlier: tuple[datetime, tuple[Observation, ...]] | None = None  # the first of the looks that agree
-        self._early: set[str] | None = None  # what stood on the page while the commit request was unanswered
         self._stored: tuple[str, ...] = ()  # what the last stored look said
+        self._began = attempt.clock.now(), attempt.clock.monotonic()
 
     def look(self, wire: WireReport, *, fresh: bool = True) -> LookResult:
         """Look once.
@@ -140,9 +167,16 @@ class Looker:
         observations = observe(self._attempt, self._case.proof, fresh=fresh, gesture=made)
         if unanswered and not self._attempt.wire(self._case.gesture).commit_answered:  # it was so all the time
             shown = (match for seen in observations if not seen.counts for match in (*seen.matches, *seen.candidates))
-            self._early = (self._early or set()) | {match.identity for match in shown}
-        verdict = weigh(observations, self._case.baseline, self._case.proof, self._circumstances(observations, wire))
-        return LookResult(verdict, observations, self._store(observations, verdict))
+            self._case.early = (self._case.early or frozenset()) | {match.identity for match in shown}
+        return self.weigh(observations, wire)
+
+    def weigh(self, observations: tuple[Observation, ...], wire: WireReport) -> LookResult:
+        """Weigh and store what was seen; `wire`: what the gate saw of the gesture."""
+        self._case.refusal_shown |= any(seen.refusal for seen in observations)
+        told = self._circumstances(observations, wire)
+        verdict = weigh(observations, self._case.baseline, self._case.proof, told)
+        agrees = agrees_with_refusal(observations, self._case.baseline, told)
+        return LookResult(verdict, observations, self._store(observations, verdict), agrees)
 
     def _store(self, observations: tuple[Observation, ...], verdict: Verdict) -> tuple[str, ...]:
         """Store the observations if they decide something or say something new; the log needs no line an empty look."""
@@ -154,7 +188,8 @@ class Looker:
         return tuple(self._attempt.store.journal.observe(self._attempt.lease, self._case.gesture, texts)[1])
 
     def _circumstances(self, observations: tuple[Observation, ...], wire: WireReport) -> Circumstances:
-        now, dead_at = self._attempt.clock.now(), self._case.dead_at
+        now, dead_at, case = self._attempt.clock.now(), self._case.dead_at, self._case
+        case.written = tuple(self._written_to(wire))
         shared = self._of_shared_keys(now) if self._made and are_shared(self._case.proof) else {}
         return Circumstances(
             sender_dead=dead_at is not None and self._attempt.senders_seen,
@@ -165,10 +200,40 @@ class Looker:
             restarts=wire.restarts,
             unanswered=not wire.commit_answered,
             released_at=wire.commit.at if wire.commit is not None else None,
-            early=frozenset(self._early) if self._early is not None else None,
-            promises=wire.promises(self._case.site.harmless if self._case.site is not None else ()),
+            early=case.early,
+            promises=wire.promises(case.site.harmless if case.site is not None else ()),
+            refusal_shown=case.refusal_shown,
+            clock_jumped=self._clock_jumped(now),
+            untried=self._untried(),
+            earlier_may_be_late=case.earlier_may_be_late,
             **shared,
         )
+
+    def _written_to(self, wire: WireReport) -> Iterator[Site | None]:
+        """The sites that got a released request which may have changed something; None for one that isn't declared."""
+        harmless = self._case.site.harmless if self._case.site is not None else ()
+        stored = self._attempt.store.journal.releases(self._case.gesture) if self._made else []
+        requests = {(fact.method, fact.address) for fact in wire.released} | {
+            (row.method, row.address) for row in stored
+        }
+        for method, address in sorted(requests):
+            declared = self._case.sends is not None and matches_request(self._case.sends, method, address)
+            if declared or not is_among(f"{method} {address}", harmless):
+                yield next((site for site in self._attempt.sites.values() if site.is_of_origin(address)), None)
+
+    def _clock_jumped(self, now: datetime) -> bool:
+        """Whether the clock was set since this look began: it and the monotonic clock disagree by more than the site's
+        clock may be wrong."""
+        went = (now - self._began[0]).total_seconds() - (self._attempt.clock.monotonic() - self._began[1])
+        allowed = self._case.site.clock_skew if self._case.site is not None else timedelta(minutes=2)
+        return abs(went) > allowed.total_seconds()
+
+    def _untried(self) -> frozenset[str]:
+        """The kinds of the user's own observers that have never proven a presence at the case's site."""
+        own = {type(each).__name__: kinds for each in self._case.proof if (kinds := _own_kinds(each))}
+        name = self._case.site.name if self._case.site is not None else None
+        proven = self._attempt.store.journal.proven_kinds(name) if own else frozenset()
+        return frozenset(kind for kind, kinds in own.items() if not kinds <= proven)
 
     def _of_shared_keys(self, now: datetime) -> dict[str, Any]:
         case, store = self._case, self._attempt.store
@@ -198,7 +263,11 @@ def observe(
         gesture: the gesture that was made, whose recording they may read; None before it.
     """
     state = attempt.session() if fresh else None
-    with attempt.acting.view(attempt.clock.now, state, attempt.recorded(gesture)) as view:
+
+    def sign_at(address: str) -> str:
+        return next((site.mark for site in attempt.sites.values() if site.holds(address)), "")
+
+    with attempt.acting.view(attempt.clock.now, state, attempt.recorded(gesture), sign_at) as view:
         seen = tuple(_said(attempt, observer, view, fresh=fresh) for observer in proof)
     return tuple(without_secrets(observation, attempt.store.database.scrubber) for observation in seen)
 
@@ -207,7 +276,18 @@ def _said(attempt: Attempt, observer: Observer, view: View, *, fresh: bool) -> O
     if not fresh and (observer.counts or observer.opens):
         return observer.cannot_tell("did not look yet")
     attempt.restart_step_limit(attempt.options.look_seconds)
-    return observer.observe(view)
+    looks = len(view.looks)
+    seen = observer.observe(view)
+    if seen.sight is Sight.seen or not any(look.login for look in view.looks[looks:]):
+        return seen
+    return observer.cannot_tell(*(seen.reasons or (_LOGIN,)), evidence=seen.evidence, at=seen.at, login=True)
+
+
+def _own_kinds(observer: Observer) -> frozenset[str]:
+    """The kinds, in an observer and its parts, that the user has written."""
+    parts = frozenset[str]().union(*map(_own_kinds, observer.parts))
+    ready = type(observer).__module__.partition(".")[0] == Observer.__module__.partition(".")[0]
+    return parts if ready else parts | {type(observer).__name__}
 
 
 def without_secrets(seen: Observation, scrubber: Scrubber) -> Observation:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from browser_agent.run.attempt import Attempt
-from browser_agent.run.look import Case, Looker, LookResult
+from browser_agent.run.look import BASELINE, Case, Looker, LookResult
 from browser_agent.run.outcome_question import wire_words
 from browser_agent.run.step_history import StepHistory
 from browser_agent.states import QuestionKind
@@ -36,18 +36,20 @@ class PriorEffect:
     history: StepHistory
 
     def late(self) -> LookResult | None:
-        """What proves that an earlier gesture took effect after its absence was proven; None if nothing does.
+        """What proves that an earlier gesture took effect after it was settled as not made; None if nothing does.
 
         Raises:
             WaitingForPerson: something new is there, and it doesn't prove that.
         """
-        absent = self.history.absent
-        if absent is None or self.history.by_person(absent):  # a person has said what to make of what is there
+        earlier = self.history.last
+        if earlier is None or self.history.by_person(earlier):  # a person has said what to make of what is there
             return None
-        looked = Looker(self.attempt, self.case, made=False).look(self.attempt.wire(self.row.id))
-        pairs = zip(looked.observations, self.case.baseline, strict=True)
-        if not any(new_matches(seen, before) for seen, before in pairs):
+        before = BASELINE.validate_json(earlier.baseline or "[]")
+        now = tuple(seen for seen in self.case.baseline if seen is not None)
+        if not any(new_matches(seen, then) for seen, then in zip(now, before, strict=False)):
             return None
+        since = replace(self.case, baseline=before, earlier_may_be_late=False)
+        looked = Looker(self.attempt, since, made=False).weigh(now, self.attempt.wire(self.row.id))
         if not looked.happened:
             self._ask("It was not there, and something that may be it is there now", looked.observations)
         return looked

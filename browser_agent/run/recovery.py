@@ -98,7 +98,11 @@ class Recovery:
     # what needs no look
 
     def _by_the_wire(self) -> GestureRow | None:
-        """Settle it by what the gate proves: nothing left the browser, or the site rejected the request."""
+        """Settle it by what the gate proves: nothing left the browser.
+
+        A site's clean no, or a connection that was never made, settles it only if a look agrees: such answers come
+        after a commit too.
+        """
         wire = self._attempt.wire(self._row.id)
         self._record_wire(wire)
         documented = self._case.site.rejects if self._case and self._case.site else ()
@@ -107,14 +111,18 @@ class Recovery:
         self._end_sender()
         wire = self._attempt.wire(self._row.id)  # what was released while the browser was being ended counts
         self._record_wire(wire)
-        if (no := rejection(wire, documented)) is not None:
-            return self._move(GestureState.REJECTED, reasons=[f"the site said no: {no}"], proven_by=["wire"])
         if self._nothing_left(wire):
             why = "the gate was armed before the input, nothing passed it, and nothing can pass it any more"
             return self._move(GestureState.NOT_HAPPENED, reasons=[why], proven_by=["gate"])
-        if (fact := never_sent(wire)) is not None:
-            return self._move(GestureState.NOT_HAPPENED, reasons=[f"never sent: {fact}"], proven_by=["wire"])
-        return None
+        no, unsent = rejection(wire, documented), never_sent(wire)
+        if (no is None and unsent is None) or self._looker is None:
+            return None
+        looked = self._look_signed_in()
+        if not looked.agrees_with_refusal:
+            return self._concluded(looked)
+        if no is not None:
+            return self._move(GestureState.REJECTED, reasons=[f"the site said no: {no}"], proven_by=["wire"])
+        return self._move(GestureState.NOT_HAPPENED, reasons=[f"never sent: {unsent}"], proven_by=["wire"])
 
     def _nothing_left(self, wire: WireReport) -> bool:
         """In a browser that isn't ours to end, only a request that the guard refused is known not to have left."""

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from browser_agent.errors import StoreUnusable, Superseded
 from browser_agent.secrets.seal import SealBroken
 from browser_agent.store import Lease, Store
 from browser_agent.store.checkpoints import PAGE, SESSION
 from observers.session import SESSION_STORAGE
+from observers.site import origin_of
 
 State = Mapping[str, Any]
 
@@ -92,11 +92,3 @@ def merged(states: Iterable[State]) -> dict[str, Any]:
     if not (cookies or origins or in_tab):
         return {}
     return {"cookies": [*cookies.values()], "origins": [*origins.values()], SESSION_STORAGE: in_tab}
-
-
-def origin_of(address: str) -> str:
-    """Scheme, host and port of an address, as a page's `location.origin` has them."""
-    parts = urlsplit(address)
-    default = {"http": 80, "https": 443}.get(parts.scheme)
-    port = "" if parts.port in (None, default) else f":{parts.port}"
-    return f"{parts.scheme}://{parts.hostname or ''}{port}"

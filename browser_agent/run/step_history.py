@@ -12,6 +12,8 @@ from browser_agent.states import OPEN_GESTURE_STATES, GestureState
 from browser_agent.store import Store
 from browser_agent.store.records import GestureRow, StepRow
 
+_BY_THE_GATE = '["gate"]'
+
 
 class NextAct(Enum):
     """What a step does next."""
@@ -44,6 +46,21 @@ class StepHistory:
         gestures = [row for row in store.journal.gestures(step.run_id) if row.step_id == step.id]
         answered = store.inbox.settling_answers(step.run_id) if gestures else {}
         return cls(gestures, frozenset(answered), step.ended)
+
+    @classmethod
+    def before(cls, store: Store, gesture: GestureRow) -> Self:
+        """The history that a stored gesture of a step was made with."""
+        rows = (row for row in store.journal.gestures(gesture.run_id) if row.step_id == gesture.step_id)
+        return cls([row for row in rows if row.number < gesture.number])
+
+    @property
+    def may_be_late(self) -> bool:
+        """Whether an earlier gesture of the step may still take effect, though it is settled as not made.
+
+        What the gate proves is for good; an absence by a look, a site's no and a person's word are not.
+        """
+        undone = (row for row in self.gestures if row.state in {GestureState.NOT_HAPPENED, GestureState.REJECTED})
+        return any(row.proven_by != _BY_THE_GATE for row in undone)
 
     @property
     def last(self) -> GestureRow | None:

@@ -40,6 +40,7 @@ ALLOWED: Mapping[QuestionKind, frozenset[Answer]] = {
     QuestionKind.TASK_CHANGED: frozenset({Answer.MAP, Answer.MAKE, Answer.ABANDON}),
     QuestionKind.MARKED_STEP: frozenset({Answer.NOT_HAPPENED, Answer.ABANDON}),
     QuestionKind.ATTEMPTS: frozenset({Answer.ABANDON}),
+    QuestionKind.BASELINE: frozenset({Answer.NOT_HAPPENED, Answer.ABANDON}),
     QuestionKind.SIGNED_OUT: frozenset({Answer.ABANDON}),
     QuestionKind.APPROVAL: frozenset({Answer.APPROVE, Answer.REFUSE, Answer.ABANDON}),
 }

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from browser_agent.errors import StoreUnusable
-from browser_agent.run.session import RunSession, origin_of
+from browser_agent.run.session import RunSession
 from browser_agent.secrets.seal import KEY_VARIABLE, Seal
 from browser_agent.store import Lease, Store
 from browser_agent.store.checkpoints import Checkpoints
 from browser_agent.store.logins import Logins
 from observers.session import without_undeclared
+from observers.site import origin_of
 from tests.store.building import HandClock, claim
 
 PAGE: dict[str, Any] = {
