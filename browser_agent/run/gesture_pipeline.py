@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from playwright.sync_api import Error
@@ -84,6 +85,7 @@ class GesturePipeline:
         gesture.check()
         self._check_page(gesture)
         baseline = self._baseline(gesture)
+        target = gesture.read_target()
         row = self._intend(gesture, baseline)
         case = Case(row.id, row.words, gesture.proof, baseline, self.site, gesture.sends)
         case.earlier_may_be_late = self.history.may_be_late
@@ -93,7 +95,7 @@ class GesturePipeline:
                 settled = self._happened(row, late, _LATE)
             else:
                 prior.ask_if_there()
-                settled = self._make_once(gesture, case, row)
+                settled = self._make_once(gesture, case, row, target)
         except Exception as error:  # never the script's to catch: the gesture may be in doubt
             said = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
             broken = self.attempt.what_broke(error)
@@ -102,11 +104,11 @@ class GesturePipeline:
         self.attempt.reach(Point.SETTLED, self.ordinal)
         return settled
 
-    def _make_once(self, gesture: Gesture[Any], case: Case, row: GestureRow) -> GestureRow:
+    def _make_once(self, gesture: Gesture[Any], case: Case, row: GestureRow, target: str | None) -> GestureRow:
         """Make the input, wait for what it shows, and settle the gesture by that."""
         in_order = self.attempt.acting.dialogs_in_order([accept.matches for accept in gesture.dialogs])
         with in_order, self.attempt.recorder_for(row.id, gesture) as recorder:
-            refusal = self._dispatch(gesture, row, recorder)
+            refusal = self._dispatch(gesture, row, recorder, target)
             if refusal is not None:
                 return self._refuse(row, refusal)
             seen = self._wait_for_proof(gesture, case, row)
@@ -155,7 +157,9 @@ class GesturePipeline:
 
     # made once
 
-    def _dispatch(self, gesture: Gesture[Any], row: GestureRow, recorder: Recorder) -> Refusal | None:
+    def _dispatch(
+        self, gesture: Gesture[Any], row: GestureRow, recorder: Recorder, target: str | None
+    ) -> Refusal | None:
         """Pass the fence and make the input; returns why it was not made, None if it was or may have been."""
         seconds = gesture.timeout_or(self.attempt.options.gesture_seconds)
         try:  # before the fence: actionability may take a while, and the lease must not run out behind it
@@ -171,6 +175,8 @@ class GesturePipeline:
         witness = Witness(gesture.target.page)
         witness.arm()
         recorder.mark()  # before the fence: a page that hangs may delay it
+        if target is not None and (now := gesture.read_target()) not in {target, None}:
+            return Refusal(_changed(target, now or ""))
         try:
             self.attempt.store.journal.dispatch(self.attempt.lease, row.id, guarded=guarded, approval=self.approval)
         except NotApproved:
@@ -303,6 +309,13 @@ class GesturePipeline:
     def _documented(self) -> Sequence[int]:
         """The statuses that the site documents as rejections."""
         return self.site.rejects if self.site is not None else ()
+
+
+def _changed(before: str, now: str) -> str:
+    """That another control stands there now, with the first thing in which it differs."""
+    pairs = zip_longest(before.splitlines(), now.splitlines(), fillvalue="")
+    old, new = next(pair for pair in pairs if pair[0] != pair[1])
+    return f"The control has changed since it was prepared: it was “{old}”, and is “{new}”."
 
 
 def _box(gesture: Gesture[Any]) -> list[float] | None:

@@ -64,6 +64,19 @@ VALUE = "value"
 """The name under which a proof supplies a value without fields, such as a `str`."""
 
 _POLL_MS = 50
+_READ_MS = 1000.0
+_READ_TARGET = """(element) => {
+  const form = element.form ?? element.closest("form");
+  const fields = form ? [...form.querySelectorAll("input[type=hidden]")] : [];
+  const hidden = fields.map((field) => `${field.name}=${field.value}`);
+  const name = element.getAttribute("aria-label") ?? (element.innerText?.trim() || element.title || element.alt || "");
+  const token = /csrf|token|nonce/i;
+  return [
+    name, element.tagName === "INPUT" && /submit|button|image/.test(element.type) ? element.value : "",
+    element.href ?? "", element.formAction ?? "", form?.action ?? "",
+    ...hidden.filter((field) => !token.test(field)), JSON.stringify(element.dataset),
+  ].join("\\n");
+}"""
 _FIELDS_OF = ("model_fields", "_field_defaults")  # pydantic models, NamedTuples
 _SELECTOR = re.compile(r"selector=(?P<quoted>'.*'|\".*\")>$", re.DOTALL)
 
@@ -172,6 +185,23 @@ class Gesture(MustRun, ABC, Generic[T_co]):
                 if "not attached" in error.message and monotonic() < end:
                     continue  # the page redrew it meanwhile: find it again
                 raise self._refused(f"can't be used: {_first_line(error.message)}") from error
+
+    def read_target(self) -> str | None:
+        """What the target is at this moment: its name, where it leads, and what its form would send.
+
+        A list that is drawn again puts another record under the same selector: the target is read when the intent is
+        stored and again at the press, and a change refuses.
+
+        Returns:
+            A text for comparison; None if it can't be read now.
+        """
+        from playwright.sync_api import Error
+
+        try:
+            read: str = self.target.evaluate(_READ_TARGET, timeout=_READ_MS)
+        except Error:
+            return None
+        return read
 
     def _wait_once(self, left: Left) -> None:
         """Wait until it is visible, enabled and at rest; a kind that needs less or more overrides this."""
