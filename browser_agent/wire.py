@@ -13,19 +13,22 @@ from urllib.parse import urlsplit
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from browser_agent.errors import WrongTask
-from observers.request_pattern import is_pattern, matches_request
+from observers.request_pattern import SAFE_METHODS, is_pattern, matches_request
 from observers.site import origin_of
-
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-"""Methods that are declared not to change anything (RFC 9110, 9.2.1); all others are writes."""
 
 
 class SiteWrites(NamedTuple):
-    """What the gate knows of the site that a gesture changes: its origin ("" = not known), and patterns of the writes
-    that change nothing of note there."""
+    """What the gate knows of the site that a gesture changes: its origin ("" = not known), patterns of the writes that
+    change nothing of note there, and patterns of the requests that only read."""
 
     origin: str = ""
     harmless: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+
+    def is_read(self, method: str, url: str) -> bool:
+        """Whether a request only reads, by its method or as declared."""
+        declared = origin_of(url) == self.origin and is_among(f"{method} {url}", self.reads)
+        return method in SAFE_METHODS or declared
 
     def holds_back(self, method: str, url: str) -> bool:
         """Whether a write that isn't the declared commit request has to wait for it."""

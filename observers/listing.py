@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from .normal import moment, normal
 from .reading import LookFailed, Reading
+from .request_pattern import SAFE_METHODS
 from .site import Site
 from .tables import Row, Table
 
@@ -192,8 +193,8 @@ class ListReader:
         listing.told_empty = listing.told_empty or bool(self._empty and self._empty.search(reading.text))
         self._check_age(reading, listing)
         for failed in reading.failed:
-            if not self._site.takes_as_harmless(failed.method, failed.address):
-                listing.doubt(f"the page didn't get all that it asked for: {failed}")
+            only_reads = "" if failed.method in SAFE_METHODS else " (if it only reads, declare it as reads of the site)"
+            listing.doubt(f"the page didn't get all that it asked for: {failed}{only_reads}")
         for doubt in reading.doubts:
             listing.doubt(doubt)
         if foreign := self._why_foreign(reading):

@@ -16,7 +16,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from .answer_contract import Accepted
 from .evidence import plain_address
-from .request_pattern import matches_request
+from .request_pattern import SAFE_METHODS, matches_request
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _NOT_IN_A_PATH = re.compile(r"[\s\\\x00-\x1f\x7f]")
@@ -39,6 +39,8 @@ class Site:
         late_commit: how long after its sender is dead a request may still take effect; None = not known, and then
             nothing that isn't seen is ever taken as not happened.
         harmless: writes that may be repeated while a page is prepared, such as "POST /draft/*".
+        reads: requests that only read although their method could write, such as "POST /search" or "POST /graphql": a
+            look may send them, and they count as no write of a gesture (unless it declares them as its commit request).
         rejects: statuses that the site documents as "refused before execution".
         accepts: its written contract of answers that mean "carried out", such as "POST /orders -> 201" or
             "POST /invoices -> 303 /invoices/*"; by default an answer proves nothing by itself.
@@ -64,6 +66,7 @@ class Site:
         account: str,
         late_commit: timedelta | None = None,
         harmless: Sequence[str] = (),
+        reads: Sequence[str] = (),
         rejects: Sequence[int] = (),
         accepts: Sequence[str] = (),
         signed_in: str = "",
@@ -92,6 +95,7 @@ class Site:
         self.url, self.account = self.declared
         self.late_commit = late_commit
         self.harmless = tuple(harmless)
+        self.reads = tuple(reads)
         self.rejects = tuple(rejects)
         self.accepts = tuple(Accepted.read(text) for text in accepts)
         self.signed_in = signed_in
@@ -135,9 +139,11 @@ class Site:
         """Does `address` have the origin (scheme, host and port) of the site?"""
         return origin_of(address) == origin_of(self.url)
 
-    def takes_as_harmless(self, method: str, address: str) -> bool:
-        """Is this request declared as `harmless`?"""
-        return any(matches_request(pattern, method, address) for pattern in self.harmless)
+    def reads_by(self, method: str, address: str) -> bool:
+        """Does this request only read: by its method (RFC 9110, 9.2.1), or as declared in `reads`?"""
+        if method in SAFE_METHODS:
+            return True
+        return self.is_of_origin(address) and any(matches_request(pattern, method, address) for pattern in self.reads)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Site) and (self.name, self.declared) == (other.name, other.declared)

@@ -5,7 +5,7 @@ and opens fresh pages by GET. There is no click, fill, reload or way back here, 
 tries is refused (see `write_barrier`). Every look is kept in `looks`, with what it refused.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
@@ -15,8 +15,10 @@ from .evidence import Frozen, Moment, plain_address
 from .page_load import Rest, come_to_rest
 from .reading import FailedRequest, LookFailed, Reading, _playwright_error
 from .recording import Recording
+from .request_pattern import SAFE_METHODS
 from .session import SESSION_STORAGE, giving_script, storage_state
-from .write_barrier import WriteBarrier
+from .site import Site
+from .write_barrier import FreshPage, WriteBarrier
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Request, Response, StorageState
@@ -83,9 +85,9 @@ class PageView:
         options: Mapping[str, Any],
         shoot: Callable[["Page"], str | None],
         recorded: Recording | None = None,
-        sign_at: Callable[[str], str] = lambda address: "",
+        sites: Iterable[Site] = (),
     ) -> None:
-        self._sign_at = sign_at
+        self._sites = tuple(sites)
         self._browser, self._page, self._state = browser, page, state
         self.recorded = recorded
         self._clock, self._deadline, self._glance, self._answer_of_post = clock, deadline, glance, answer_of_post
@@ -123,7 +125,8 @@ class PageView:
         if urlsplit(address).scheme not in {"http", "https"}:
             raise LookFailed(f"only http and https pages can be looked at, not {plain_address(address)}")
         self._barrier = self._barrier or WriteBarrier(self._browser)
-        tab = _Tab(self._barrier, self._context(scripts), self._deadline, self._shoot, self._note)
+        page = self._barrier.open_page(self._context(scripts), self._only_reads)
+        tab = _Tab(page, self._deadline, self._shoot, self._note)
         self._tabs.append(tab)
         return tab.read(address)
 
@@ -143,9 +146,13 @@ class PageView:
             context.add_init_script(giving_script(in_tab))
         return context
 
+    def _only_reads(self, method: str, address: str) -> bool:
+        """Whether a fresh page may send a request."""
+        return method in SAFE_METHODS or any(site.reads_by(method, address) for site in self._sites)
+
     def _is_login(self, reading: Reading) -> bool:
         """Whether a fresh page asks for a password, and doesn't show its site's sign of being signed in."""
-        sign = self._sign_at(reading.address)
+        sign = next((site.mark for site in self._sites if site.holds(reading.address)), "")
         return reading.asks_password and not (sign and reading.has(sign))
 
     def _note(
@@ -189,17 +196,16 @@ class _Tab:
 
     def __init__(
         self,
-        barrier: WriteBarrier,
-        context: "BrowserContext",
+        fresh: FreshPage,
         deadline: float,
         shoot: Callable[["Page"], str | None],
         note: Callable[..., None],
     ) -> None:
-        self._context, self._deadline, self._shoot, self._note = context, deadline, shoot, note
+        self._page, self._refused = fresh
+        self._deadline, self._shoot, self._note = deadline, shoot, note
         self._trouble: list[FailedRequest] = []
         self._reading: Reading | None = None
-        context.on("dialog", _dismiss)
-        self._page, self._refused = barrier.open_page(context)
+        self._page.context.on("dialog", _dismiss)
         self._page.on("requestfailed", self._failed)
         self._page.on("response", self._answered)
 
@@ -264,7 +270,7 @@ class _Tab:
     def close(self) -> None:
         """Close it as it stands."""
         with suppress(_playwright_error()):  # a browser that is gone has no page to close
-            self._context.close()
+            self._page.context.close()
 
 
 def _dismiss(dialog: "Dialog") -> None:
@@ -304,7 +310,7 @@ def open_view(
     options: Mapping[str, Any] | None = None,
     shoot: Callable[["Page"], str | None] | None = None,
     recorded: Recording | None = None,
-    sign_at: Callable[[str], str] = lambda address: "",
+    sites: Iterable[Site] = (),
 ) -> PageView:
     """A view for observers; use it with `with`.
 
@@ -322,7 +328,7 @@ def open_view(
         options: further options of `browser.new_context`, such as locale, timezone_id or client_certificates.
         shoot: takes and keeps a picture in another way, and returns its hash or None.
         recorded: what was recorded since the gesture's input, by whoever made it.
-        sign_at: the sign of being signed in that a page at an address shows, as its site declares it; "" = none.
+        sites: the declared sites: by their signs a login page is known, and what they declare as reading may be sent.
     """
     if state is None and page is not None:
         with suppress(_playwright_error()):  # a lost page has no cookies to give; the look then finds a login page
@@ -338,5 +344,5 @@ def open_view(
         options=options or {},
         shoot=shoot or _screenshot(keep, deadline),
         recorded=recorded,
-        sign_at=sign_at,
+        sites=sites,
     )

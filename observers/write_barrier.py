@@ -5,16 +5,18 @@ Pausing at the page is not enough: a page's last requests, those of its shared w
 a content policy that each document and each worker gets before its first script forbids them instead.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .evidence import plain_address
 from .reading import _playwright_error
+from .request_pattern import SAFE_METHODS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-_READS = frozenset({"GET", "HEAD", "OPTIONS"})
+OnlyReads = Callable[[str, str], bool]
 _EVERYTHING = {"patterns": [{"urlPattern": "*", "requestStage": "Request"}]}
 _POLICY = "connect-src http: https: blob: data:"  # anything but web sockets
 # Each document is given these before its first script, when it has no root element yet. A policy stays in force when
@@ -52,6 +54,18 @@ _NO_LAST_WORDS = """(() => {
 })()"""
 
 
+class FreshPage(NamedTuple):
+    """A page behind the barrier, and the list in which its refused requests are recorded."""
+
+    page: "Page"
+    refused: list[str]
+
+
+def is_safe(method: str, address: str) -> bool:
+    """Whether a request only reads by its method."""
+    return method in SAFE_METHODS
+
+
 class WriteBarrier:
     """Stands in one browser from the first fresh page of a view until all of them are closed.
 
@@ -63,6 +77,7 @@ class WriteBarrier:
         self._contexts: dict[str, str] = {}  # frame or worker -> its browser context
         self._windows: set[str] = set()  # main frames of pages that nobody opened through `open_page`
         self._refused: dict[str, list[str]] = {}  # browser context of a fresh page -> what was refused in it
+        self._only_reads: dict[str, OnlyReads] = {}  # browser context of a fresh page -> what it may send
         self._waiting: list[dict[str, Any]] = []  # requests of frames that are not known yet
         self._session = browser.new_browser_cdp_session()
         self._session.on("Target.targetCreated", self._target_created)
@@ -70,8 +85,13 @@ class WriteBarrier:
         self._session.send("Target.setDiscoverTargets", {"discover": True})
         self._session.send("Fetch.enable", _EVERYTHING)
 
-    def open_page(self, context: "BrowserContext") -> "tuple[Page, list[str]]":
-        """Open the first page of a context of a look's own; and the list in which its refused requests are recorded."""
+    def open_page(self, context: "BrowserContext", only_reads: OnlyReads = is_safe) -> FreshPage:
+        """Open the first page of a context of a look's own.
+
+        Arguments:
+            context: it has no page yet.
+            only_reads: says of the method and the address of a request whether it may be sent.
+        """
         for script in (_NO_SOCKETS, _NO_LAST_WORDS):
             context.add_init_script(script)
         page = context.new_page()
@@ -81,8 +101,9 @@ class WriteBarrier:
         session.on("Page.frameAttached", lambda event: self._attribute(event["frameId"], home))
         session.send("Page.enable")
         self._windows.discard(target["targetId"])
+        self._only_reads[home] = only_reads
         refused = self._refused[home] = []
-        return page, refused
+        return FreshPage(page, refused)
 
     def lift(self) -> None:
         """Take it away, when every fresh page is closed. What still waits is not theirs, and the browser lets it go."""
@@ -106,11 +127,9 @@ class WriteBarrier:
             self._pass_worker_script(event)
             return
         request, other = event["request"], event["resourceType"] == "Other"
-        write, icon = (
-            request["method"] not in _READS,
-            other and request["headers"].get("Accept", "").startswith("image/"),
-        )
+        icon = other and request["headers"].get("Accept", "").startswith("image/")
         context = self._contexts.get(event.get("frameId", ""))
+        write = not self._only_reads.get(context or "", is_safe)(request["method"], request["url"])
         if context is None and (write or other):
             self._waiting.append(event)
         elif context is None or context not in self._refused:

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from browser_agent.browser.interception import Answer, Paused
 from browser_agent.browser.netlog import Span
-from browser_agent.wire import NO_SITE, SAFE_METHODS, SiteWrites, WireFact, WireReport
+from browser_agent.wire import NO_SITE, SiteWrites, WireFact, WireReport
 from observers.evidence import plain_address
 from observers.request_pattern import matches_request
 
@@ -50,7 +50,7 @@ class GestureTraffic:
 
     def holds(self, request: Paused) -> bool:
         """Whether the request is held: it is a write, or the declared commit request."""
-        return request.method not in SAFE_METHODS or self.is_declared(request)
+        return self.is_declared(request) or not self.site.is_read(request.method, request.url)
 
     def waits_for_commit(self, request: Paused) -> bool:
         """Whether a write may leave only after the declared commit request: it goes to the site's own origin, and is

@@ -26,8 +26,9 @@ from typing import Any
 
 from playwright.async_api import Error, Page
 
-from browser_agent.wire import SAFE_METHODS, Restart
+from browser_agent.wire import Restart
 from observers.evidence import plain_address
+from observers.request_pattern import SAFE_METHODS
 
 MARK_SECONDS = 1.0
 """How long a mark may take to be read; it takes some 20 ms (measured)."""

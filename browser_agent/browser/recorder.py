@@ -21,11 +21,10 @@ from playwright.sync_api import Download, Error, Page, Request, Response
 
 from browser_agent.browser.guarded_browser import HELPER_ADDRESS
 from browser_agent.browser.toasts import Toasts
-from browser_agent.wire import SAFE_METHODS
 from observers.observer import RecordingKind
 from observers.reading import LookFailed, Reading
 from observers.recording import NOT_BEGUN, Downloaded, OpenedPage, Recording
-from observers.request_pattern import matches_request
+from observers.request_pattern import SAFE_METHODS, matches_request
 
 READ_SECONDS = 1.5
 MOST_PAGES = 10

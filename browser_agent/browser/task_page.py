@@ -6,7 +6,7 @@ gesture made. Knows nothing of journals; never reloads, never goes back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from time import monotonic
@@ -19,9 +19,9 @@ from browser_agent.browser.error_texts import complaints
 from browser_agent.browser.guarded_browser import ATTACH_SECONDS, HELPER_ADDRESS
 from browser_agent.browser.page_state import PageState, give_session_storage, read_page_state
 from browser_agent.browser.screenshot import NoPicture, Picture, Veil, capture
-from browser_agent.wire import SAFE_METHODS
 from observers.evidence import plain_address
 from observers.recording import Recording
+from observers.request_pattern import SAFE_METHODS
 from observers.session import SESSION_STORAGE
 from observers.view import PageView, open_view
 
@@ -128,7 +128,7 @@ class Acting:
         clock: Callable[[], datetime],
         state: Any | None,
         recorded: Recording | None = None,
-        sign_at: Callable[[str], str] = lambda address: "",
+        sites: Iterable[Site] = (),
     ) -> PageView:
         """A read-only view: the page as it stands, fresh pages with a copy of the session, and what was recorded."""
         page = None if self.lost else self.page
@@ -144,7 +144,7 @@ class Acting:
             options=self.fresh,
             shoot=self.shoot,
             recorded=recorded,
-            sign_at=sign_at,
+            sites=sites,
         )
 
     @property

@@ -13,8 +13,9 @@ from playwright.async_api import Request
 
 from browser_agent.errors import StoreUnusable, Superseded
 from browser_agent.store import Lease, Store
-from browser_agent.wire import SAFE_METHODS, is_among
+from browser_agent.wire import is_among
 from observers.evidence import plain_address
+from observers.request_pattern import SAFE_METHODS
 
 
 class PreparationWatch:

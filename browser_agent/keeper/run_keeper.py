@@ -240,9 +240,10 @@ class RunKeeper:
         await self._browser.end_browser()
         return {"dead_at": self._store.clock.now().isoformat()}  # by the clock of all who share the store
 
-    async def _arm(self, gesture: str, sends: str | None, origin: str, harmless: list[str]) -> Message:
+    async def _arm(self, gesture: str, sends: str | None, site: Message) -> Message:
         await self._fence()
-        return await self._browser.arm(gesture, sends, SiteWrites(origin, tuple(harmless)))
+        writes = SiteWrites(site["origin"], tuple(site["harmless"]), tuple(site["reads"]))
+        return await self._browser.arm(gesture, sends, writes)
 
     async def _inject(self) -> Message:
         """Inject the fault that `--kill-at` asks for, once."""

@@ -174,8 +174,7 @@ class WorkerAttempt(Attempt):
         return datetime.fromisoformat(reply["dead_at"])
 
     def arm(self, gesture: str, sends: str | None, site: SiteWrites) -> bool:
-        facts = {"origin": site.origin, "harmless": list(site.harmless)}
-        return bool(self.channel.ask("arm", gesture=gesture, sends=sends, **facts)["guarded"])
+        return bool(self.channel.ask("arm", gesture=gesture, sends=sends, site=site._asdict())["guarded"])
 
     def disarm(self) -> None:
         """Have the keeper open the gate; a page that hangs is lost with its browser."""

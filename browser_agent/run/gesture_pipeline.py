@@ -30,7 +30,7 @@ from browser_agent.script.gestures import Gesture
 from browser_agent.states import GestureState, Point
 from browser_agent.store import Intent
 from browser_agent.store.records import GestureRow, StepRow
-from browser_agent.wire import SiteWrites, WireFact, WireReport
+from browser_agent.wire import NO_SITE, SiteWrites, WireFact, WireReport
 from observers import Observation, Site
 from observers.site import origin_of
 
@@ -303,7 +303,9 @@ class GesturePipeline:
 
     @property
     def _site_writes(self) -> SiteWrites:
-        return SiteWrites(origin_of(self.site.url), self.site.harmless) if self.site is not None else SiteWrites()
+        if self.site is None:
+            return NO_SITE
+        return SiteWrites(origin_of(self.site.url), self.site.harmless, self.site.reads)
 
     @property
     def _documented(self) -> Sequence[int]:
