@@ -23,6 +23,7 @@ from observers.evidence import plain_address
 from observers.recording import Recording
 from observers.request_pattern import SAFE_METHODS
 from observers.session import SESSION_STORAGE
+from observers.site import Site
 from observers.view import PageView, open_view
 
 ATTACH_NEW_SECONDS = 20.0
