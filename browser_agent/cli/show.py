@@ -9,8 +9,9 @@ import typer
 from rich.table import Table
 
 from browser_agent.cli import plain_text, question_text
-from browser_agent.cli.desk import AsJson, Desk, RunId, StorePath, open_desk
+from browser_agent.cli.desk import Desk, open_desk
 from browser_agent.cli.exit_codes import Exit
+from browser_agent.cli.parameters import AsJson, RunId, StorePath
 from browser_agent.cli.plain_text import loaded, one_line, values_in_words
 from browser_agent.errors import Misuse
 from browser_agent.ownership.liveness import worker_lives
