@@ -143,8 +143,8 @@ class RunKeeper:
             worker.process or _NOBODY,
             lambda: self._browser.chromium,
             self._notify,
-            self._options.memory_mb,
-            self._options.step_seconds,
+            self._options.memory,
+            self._options.step_timeout,
             self._browser.lost,
         )
         supervising = asyncio.create_task(supervisor.supervise(channel.cut))

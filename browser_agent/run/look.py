@@ -271,7 +271,7 @@ def observe(
 def _said(attempt: Attempt, observer: Observer, view: View, *, fresh: bool) -> Observation:
     if not fresh and (observer.counts or observer.opens):
         return observer.cannot_tell("did not look yet")
-    attempt.restart_step_limit(attempt.options.look_seconds)
+    attempt.restart_step_limit(attempt.options.look_timeout)
     looks = len(view.looks)
     seen = observer.observe(view)
     if seen.sight is Sight.seen or not any(look.login for look in view.looks[looks:]):
