@@ -93,7 +93,7 @@ class PageView:
         self._clock, self._deadline, self._glance, self._answer_of_post = clock, deadline, glance, answer_of_post
         self._options, self._shoot = options, shoot
         self._tabs: list[_Tab] = []
-        self._barrier: WriteBarrier | None = None  # stands while there are tabs
+        self._barrier: WriteBarrier | None = None  # while there are tabs
         self._looks: list[Look] = []
 
     @property
@@ -181,7 +181,7 @@ class PageView:
         while self._tabs:
             self._tabs.pop().close()
         if self._barrier is not None:
-            self._barrier.lift()
+            self._barrier.remove()
             self._barrier = None
 
     def __enter__(self) -> Self:

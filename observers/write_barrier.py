@@ -1,8 +1,8 @@
-"""What keeps fresh pages from writing: every request of theirs is paused at the browser, and a write is refused there.
+"""The barrier against writes of fresh pages: the browser pauses each of their requests, and refuses those that write.
 
-Pausing at the page is not enough: a page's last requests, those of its shared workers and of `fetchLater` pass it
-(measured, Chromium 156). At the browser all of them are held, whoever sends them. Web sockets can't be paused at all;
-a content policy that each document and each worker gets before its first script forbids them instead.
+Pausing at the page is not enough: a page's last requests, those of its shared workers and of `fetchLater` bypass it
+(measured, Chromium 156). The browser pauses all of them, whoever sends them. WebSockets can't be paused at all; a
+content security policy, given to each document and worker before its first script, forbids them instead.
 """
 
 from collections.abc import Callable
@@ -16,11 +16,19 @@ from .request_pattern import SAFE_METHODS
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
+<<<<<<< HEAD
 OnlyReads = Callable[[str, str], bool]
 _EVERYTHING = {"patterns": [{"urlPattern": "*", "requestStage": "Request"}]}
 _POLICY = "connect-src http: https: blob: data:"  # anything but web sockets
 # Each document is given these before its first script, when it has no root element yet. A policy stays in force when
 # its element is taken out again.
+=======
+_READS = frozenset({"GET", "HEAD", "OPTIONS"})
+_ALL_REQUESTS = {"patterns": [{"urlPattern": "*", "requestStage": "Request"}]}
+_POLICY = "connect-src http: https: blob: data:"  # anything but WebSockets
+# Runs before a document's first script, when it has no root element yet. A policy stays in force after its element is
+# removed.
+>>>>>>> main
 _NO_SOCKETS = f"""(() => {{
   const make = (name) => document.createElementNS("http://www.w3.org/1999/xhtml", name);
   const [html, head, meta] = [make("html"), make("head"), make("meta")];
@@ -36,9 +44,9 @@ _NO_SOCKETS = f"""(() => {{
     html.remove();
   }}
 }})()"""
-# The barrier ends with the process that looks. If that is killed, its pages end at once, and what they have to send
-# then would arrive: so they have nothing to send it with.
-_NO_LAST_WORDS = """(() => {
+# The barrier ends with the process that looks. If it is killed, its pages end at once, and what they send then
+# would arrive. So the functions that send at a page's end are removed.
+_NO_SENDING_AT_THE_END = """(() => {
   const define = (on, name, value) => Object.defineProperty(on, name, {value, configurable: true, writable: true});
   const fetch = globalThis.fetch;
   const writes = (asked) => !/^(get|head)$/i.test(asked.method ?? "get");
@@ -67,10 +75,13 @@ def is_safe(method: str, address: str) -> bool:
 
 
 class WriteBarrier:
-    """Stands in one browser from the first fresh page of a view until all of them are closed.
+    """Covers one browser from the first fresh page of a view until all of them are closed.
 
-    The browser's other pages go on as before. Only a write of a frame that can't be attributed waits: it is a write of
-    a fresh page, which ends with that page, or it goes on its way when the barrier is lifted.
+    Other pages are not affected, with one exception: a write of a frame that can't be attributed to a page
+    waits. If it belongs to a fresh page, it ends with that page; otherwise it continues when the barrier is removed.
+
+    Args:
+        browser: the browser in which the view opens fresh pages.
     """
 
     def __init__(self, browser: "Browser") -> None:
@@ -83,8 +94,9 @@ class WriteBarrier:
         self._session.on("Target.targetCreated", self._target_created)
         self._session.on("Fetch.requestPaused", self._request_paused)
         self._session.send("Target.setDiscoverTargets", {"discover": True})
-        self._session.send("Fetch.enable", _EVERYTHING)
+        self._session.send("Fetch.enable", _ALL_REQUESTS)
 
+<<<<<<< HEAD
     def open_page(self, context: "BrowserContext", only_reads: OnlyReads = is_safe) -> FreshPage:
         """Open the first page of a context of a look's own.
 
@@ -93,20 +105,34 @@ class WriteBarrier:
             only_reads: says of the method and the address of a request whether it may be sent.
         """
         for script in (_NO_SOCKETS, _NO_LAST_WORDS):
+=======
+    def open_page(self, context: "BrowserContext") -> "tuple[Page, list[str]]":
+        """Open the first page of a new context.
+
+        Returns:
+            The page, and the list to which its refused requests are added.
+        """
+        for script in (_NO_SOCKETS, _NO_SENDING_AT_THE_END):
+>>>>>>> main
             context.add_init_script(script)
         page = context.new_page()
         session = context.new_cdp_session(page)
         target = session.send("Target.getTargetInfo")["targetInfo"]
-        home = target["browserContextId"]
-        session.on("Page.frameAttached", lambda event: self._attribute(event["frameId"], home))
+        own = target["browserContextId"]
+        session.on("Page.frameAttached", lambda event: self._attribute(event["frameId"], own))
         session.send("Page.enable")
         self._windows.discard(target["targetId"])
+<<<<<<< HEAD
         self._only_reads[home] = only_reads
         refused = self._refused[home] = []
         return FreshPage(page, refused)
+=======
+        refused = self._refused[own] = []
+        return page, refused
+>>>>>>> main
 
-    def lift(self) -> None:
-        """Take it away, when every fresh page is closed. What still waits is not theirs, and the browser lets it go."""
+    def remove(self) -> None:
+        """Remove it after every fresh page is closed. The browser then releases what still waits: it isn't theirs."""
         with suppress(_playwright_error()):  # a browser that is gone has no barrier
             self._session.detach()
 
@@ -124,9 +150,13 @@ class WriteBarrier:
 
     def _request_paused(self, event: dict[str, Any]) -> None:
         if "responseStatusCode" in event or "responseErrorReason" in event:
-            self._pass_worker_script(event)
+            self._answer_with_policy(event)
             return
         request, other = event["request"], event["resourceType"] == "Other"
+<<<<<<< HEAD
+=======
+        write = request["method"] not in _READS
+>>>>>>> main
         icon = other and request["headers"].get("Accept", "").startswith("image/")
         context = self._contexts.get(event.get("frameId", ""))
         write = not self._only_reads.get(context or "", is_safe)(request["method"], request["url"])
@@ -137,17 +167,17 @@ class WriteBarrier:
         elif write or self._opens_window(event):
             self._refused[context].append(f"{request['method']} {plain_address(request['url'])}")
             self._answer("failRequest", event, errorReason="BlockedByClient")
-        elif icon:  # nobody looks at the icon of a tab
+        elif icon:  # of a tab that is never shown
             self._answer("failRequest", event, errorReason="BlockedByClient")
         else:
             self._answer("continueRequest", event, interceptResponse=other)
 
     def _opens_window(self, event: dict[str, Any]) -> bool:
-        """Whether a fresh page opens a further window by it. No look needs one, and it may run before its policy."""
+        """Whether it loads a further window of a fresh page. No look needs one; its scripts may precede its policy."""
         return event["resourceType"] == "Document" and event["frameId"] in self._windows
 
-    def _pass_worker_script(self, event: dict[str, Any]) -> None:
-        """A worker takes its policy from the head of its script's answer."""
+    def _answer_with_policy(self, event: dict[str, Any]) -> None:
+        """Add the policy to the response of a worker's script: a worker takes its policy from these headers."""
         if "responseErrorReason" in event:
             self._answer("continueRequest", event)
             return
