@@ -16,19 +16,11 @@ from .request_pattern import SAFE_METHODS
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-<<<<<<< HEAD
 OnlyReads = Callable[[str, str], bool]
-_EVERYTHING = {"patterns": [{"urlPattern": "*", "requestStage": "Request"}]}
-_POLICY = "connect-src http: https: blob: data:"  # anything but web sockets
-# Each document is given these before its first script, when it has no root element yet. A policy stays in force when
-# its element is taken out again.
-=======
-_READS = frozenset({"GET", "HEAD", "OPTIONS"})
 _ALL_REQUESTS = {"patterns": [{"urlPattern": "*", "requestStage": "Request"}]}
 _POLICY = "connect-src http: https: blob: data:"  # anything but WebSockets
 # Runs before a document's first script, when it has no root element yet. A policy stays in force after its element is
 # removed.
->>>>>>> main
 _NO_SOCKETS = f"""(() => {{
   const make = (name) => document.createElementNS("http://www.w3.org/1999/xhtml", name);
   const [html, head, meta] = [make("html"), make("head"), make("meta")];
@@ -96,24 +88,17 @@ class WriteBarrier:
         self._session.send("Target.setDiscoverTargets", {"discover": True})
         self._session.send("Fetch.enable", _ALL_REQUESTS)
 
-<<<<<<< HEAD
     def open_page(self, context: "BrowserContext", only_reads: OnlyReads = is_safe) -> FreshPage:
-        """Open the first page of a context of a look's own.
-
-        Arguments:
-            context: it has no page yet.
-            only_reads: says of the method and the address of a request whether it may be sent.
-        """
-        for script in (_NO_SOCKETS, _NO_LAST_WORDS):
-=======
-    def open_page(self, context: "BrowserContext") -> "tuple[Page, list[str]]":
         """Open the first page of a new context.
+
+        Args:
+            context: the context, without a page.
+            only_reads: whether a request, by its method and address, only reads and may be sent.
 
         Returns:
             The page, and the list to which its refused requests are added.
         """
         for script in (_NO_SOCKETS, _NO_SENDING_AT_THE_END):
->>>>>>> main
             context.add_init_script(script)
         page = context.new_page()
         session = context.new_cdp_session(page)
@@ -122,14 +107,9 @@ class WriteBarrier:
         session.on("Page.frameAttached", lambda event: self._attribute(event["frameId"], own))
         session.send("Page.enable")
         self._windows.discard(target["targetId"])
-<<<<<<< HEAD
-        self._only_reads[home] = only_reads
-        refused = self._refused[home] = []
-        return FreshPage(page, refused)
-=======
+        self._only_reads[own] = only_reads
         refused = self._refused[own] = []
-        return page, refused
->>>>>>> main
+        return FreshPage(page, refused)
 
     def remove(self) -> None:
         """Remove it after every fresh page is closed. The browser then releases what still waits: it isn't theirs."""
@@ -153,10 +133,6 @@ class WriteBarrier:
             self._answer_with_policy(event)
             return
         request, other = event["request"], event["resourceType"] == "Other"
-<<<<<<< HEAD
-=======
-        write = request["method"] not in _READS
->>>>>>> main
         icon = other and request["headers"].get("Accept", "").startswith("image/")
         context = self._contexts.get(event.get("frameId", ""))
         write = not self._only_reads.get(context or "", is_safe)(request["method"], request["url"])
