@@ -74,12 +74,10 @@ class OpenAttempt(Attempt):
         tell: Tell,
         reach: Reach = _no_fault,
     ) -> None:
-        super().__init__(
-            store, held.lease, sites, replace(options, keep_looking_seconds=0.0, pause_before_gesture=False)
-        )
+        super().__init__(store, held.lease, sites, replace(options, keep_looking=0.0, pause_before_gesture=False))
         self._renewed_lease, self._tell = held, tell
         self._page_acting = self._acting = Acting(browser, page, store.artifacts.save, self.veil)
-        self.acting.fresh, self.acting.look_seconds = options.appearance.context_options, options.look_seconds
+        self.acting.fresh, self.acting.look_seconds = options.appearance.context_options, options.look_timeout
         self._reach, self._number = reach, 0
         self._guard = OwnPageGate(page, self._release, lambda point, gesture: reach(point, self._number))
         self._session: dict[str, Any] = {}

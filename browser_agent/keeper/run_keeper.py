@@ -142,8 +142,8 @@ class RunKeeper:
             worker.process or _NO_PROCESS,
             lambda: self._browser.chromium,
             self._notify,
-            self._options.memory_mb,
-            self._options.step_seconds,
+            self._options.memory,
+            self._options.step_timeout,
             self._browser.lost,
         )
         supervising = asyncio.create_task(supervisor.supervise(channel.cut))

@@ -254,9 +254,7 @@ class _Gestures:
         for observation in observations:
             looks[observation.look].append(observation)
         return [
-            ShownLook(
-                number, rows[0].attempt, rows[0].at, [self._observation(json.loads(row.observation)) for row in rows]
-            )
+            ShownLook(number, rows[0].attempt, rows[0].at, [self._observation(row) for row in rows])
             for number, rows in looks.items()
         ]
 

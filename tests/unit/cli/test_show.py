@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from browser_agent.ownership.takeover import own_process
+from browser_agent.script.steps import WORDS
 from browser_agent.states import EndKind, GestureState, QuestionKind, QuestionState
 from browser_agent.store import AttemptEnd, Store
 from tests.fix_cli import HAPPENED, Cli, Keeper, waiting
@@ -39,10 +40,10 @@ def test_a_question_is_put_in_full_and_with_the_commands_that_answer_it(cli: Cli
 
 
 def test_an_approval_shows_every_argument_of_every_call(cli: Cli, store: Store) -> None:
-    calls = [
-        {"step": "email_invoice", "arguments": '{"to":"' + "a" * 400 + '@example"}', "words": "email_invoice(...)"}
-    ]
-    waiting(store, QuestionKind.APPROVAL, reasons=("email_invoice(...)",), details={"calls": calls})
+    words = f"email_invoice(to='{'a' * 98}...)"
+    calls = [{"step": "email_invoice@2", "arguments": '{"to":"' + "a" * 400 + '@example"}', "words": words}]
+    assert len(words) == WORDS
+    waiting(store, QuestionKind.APPROVAL, reasons=(words,), details={"calls": calls})
     said = cli("inbox").out
     assert "Exactly these would be made" in said
     assert f'email_invoice {{"to":"{"a" * 400}@example"}}' in said
