@@ -31,7 +31,7 @@ from browser_agent.ownership.engine import Engine
 from browser_agent.ownership.held_lease import HeldLease, LeaseEvents
 from browser_agent.ownership.leftovers import end_leftovers
 from browser_agent.ownership.takeover import stored_process
-from browser_agent.ownership.terminal import said_go
+from browser_agent.ownership.terminal import confirmed
 from browser_agent.processes import ProcessId
 from browser_agent.run import run_secrets
 from browser_agent.run.session import RunSession
@@ -41,8 +41,8 @@ from browser_agent.store.records import AttemptRow, RunRow
 
 GRACE_SECONDS = 10.0
 """How long a worker may take to leave after its last report, before it is ended."""
-_NOBODY = ProcessId(0, 0.0)
-"""Stands for a worker that died before it was identified."""
+_NO_PROCESS = ProcessId(0, 0.0)
+"""A worker that died before it was identified."""
 BROWSERLESS_ATTEMPTS = 2
 """After so many attempts in a row without a browser no further one is started: it would get none either."""
 
@@ -99,13 +99,13 @@ class RunKeeper:
             self._release,
             self._reached,
             await asyncio.to_thread(self._session.initial_state, self._lease),
-            self._keep_session,
+            self._store_session,
             self._session.indexed_db,
             self._preparation.saw,
         )
         if living := await asyncio.to_thread(end_leftovers, self._store, self._lease, previous):
             await self._browser.adopt(living)
-        events = LeaseEvents(lambda: self._progress, self._let_go, self._engine_stops, self._notify)
+        events = LeaseEvents(lambda: self._progress, self._run_lost, self._engine_stops, self._notify)
         try:
             async with self._held_lease.renewed(events):
                 await self._attempts()
@@ -139,7 +139,7 @@ class RunKeeper:
         if self._stopping.is_set():
             await channel.send({"stop": True})
         self._supervisor = supervisor = Supervisor(
-            worker.process or _NOBODY,
+            worker.process or _NO_PROCESS,
             lambda: self._browser.chromium,
             self._notify,
             self._options.memory,
@@ -223,7 +223,7 @@ class RunKeeper:
         self._pausing = True
         try:
             question = f"Enter makes it, Ctrl-C stops here: {words}"
-            return {"go": await said_go(lambda: self._notify("pause", question), self._stopping)}
+            return {"go": await confirmed(lambda: self._notify("pause", question), self._stopping)}
         finally:
             self._pausing = False
 
@@ -284,19 +284,19 @@ class RunKeeper:
         if [row.id for row in made][self._kill_at.gesture - 1 : self._kill_at.gesture] == [gesture]:
             await self._inject()
 
-    async def _keep_session(self, session: dict[str, Any], page: dict[str, Any] | None) -> None:
+    async def _store_session(self, session: dict[str, Any], page: dict[str, Any] | None) -> None:
         await asyncio.to_thread(self._session.checkpoint, self._lease, session, page)
 
     async def _fence(self) -> None:
         try:
             await self._held_lease.fence()
         except Superseded:
-            asyncio.create_task(self._let_go())  # noqa: RUF006  # the worker waits for our answer
+            asyncio.create_task(self._run_lost())  # noqa: RUF006  # the worker waits for our answer
             raise
 
     # how it is stopped
 
-    async def _let_go(self) -> None:
+    async def _run_lost(self) -> None:
         """The run belongs to another attempt: nothing more may be sent."""
         self._browser.refuse("another attempt owns the run")
         if self._worker is not None and processes.alive(self._worker):

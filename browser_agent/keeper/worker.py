@@ -51,10 +51,10 @@ class _Died(Exception):
 def main(descriptor: int) -> int:
     """Run one attempt, given by the first message on the socket `descriptor`. Returns the exit code."""
     ignore_interrupts()
-    line = socket.socket(fileno=descriptor)
-    work = _first_message(line)
+    connection = socket.socket(fileno=descriptor)
+    work = _first_message(connection)
     lease = Lease(**work["lease"])
-    channel = Channel(line)
+    channel = Channel(connection)
     with Store(work["store"], times=Times(**work["times"]), host=work["host"]) as store:
         sys.excepthook = lambda kind, error, trace: print(store.database.scrubber.trace(error), file=sys.stderr, end="")
         try:
@@ -161,10 +161,10 @@ def _options(stored: dict[str, Any]) -> Options:
     return replace(options, kill_at=KillAt.parse(kill_at) if kill_at else None)
 
 
-def _first_message(line: socket.socket) -> Message:
+def _first_message(connection: socket.socket) -> Message:
     """The work that the keeper sends, read byte by byte so that nothing of the next message is taken."""
     text = bytearray()
     while not text.endswith(b"\n"):
-        text += line.recv(1) or b"\n"
+        text += connection.recv(1) or b"\n"
     work: Message = json.loads(text.decode())["work"]
     return work
