@@ -264,7 +264,7 @@ class Span:
         self._since, self._holes = log.reading.begun, log.reading.holes
         self.until: int | None = None
 
-    def doubt(self) -> None:
+    def invalidate(self) -> None:
         """Something has happened at the wire, of which the log may have more to tell than was read."""
         self._log.read_to_the_end = False
 

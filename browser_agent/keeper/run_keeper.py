@@ -15,7 +15,7 @@ from playwright.async_api import Playwright, async_playwright
 from pydantic import TypeAdapter
 
 from browser_agent import processes
-from browser_agent.browser.guarded_browser import driver_answers, without_lost_answers
+from browser_agent.browser.guarded_browser import driver_answers, ignore_lost_answers
 from browser_agent.errors import MachineTrouble, Superseded
 from browser_agent.keeper import worker_process
 from browser_agent.keeper.channel import Message, Responder, WorkerChannel
@@ -88,7 +88,7 @@ class RunKeeper:
         return await asyncio.to_thread(run_as_it_stands, self._store, self._lease)
 
     async def _keep_with(self, playwright: Playwright, previous: AttemptRow | None) -> None:
-        asyncio.get_running_loop().set_exception_handler(without_lost_answers)
+        asyncio.get_running_loop().set_exception_handler(ignore_lost_answers)
         self._playwright = playwright
         self._session = await asyncio.to_thread(RunSession, self._store, self._run, self._notify)
         self._browser = RunBrowser(

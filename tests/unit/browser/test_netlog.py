@@ -246,7 +246,7 @@ async def nothing(browser: Browser, span: Span) -> None:
 
 async def answer_came(browser: Browser, span: Span) -> None:
     browser.write(start(1), answered(1))
-    span.doubt()
+    span.invalidate()
 
 
 async def answer_was_read(browser: Browser, span: Span) -> None:
