@@ -79,7 +79,7 @@ class GuardedBrowser:
         """Start a Chromium with a new profile and the session `state`; with `netlog`, read its network log.
 
         Raises:
-            ChromiumNotFound, ChromiumDidNotStart: see `Chromium.start`.
+            BrowserUnavailable: see `Chromium.start`.
             OSError: see `NetworkLog.open`.
         """
         ours = not profile.exists()
