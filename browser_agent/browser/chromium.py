@@ -1,10 +1,7 @@
-"""A Chromium of our own: started so that it outlives its starter, found again by another process, ended for sure.
+"""A Chromium that outlives the process that started it, can be found by another process, and is ended for certain.
 
-Only a Chromium that is a process of its own, with a profile of its own and its DEFAULT context, keeps a live page
-when the worker attached to it is killed; `launch()`, a persistent context and `new_context()` all lose it (measured).
-Knows nothing of pages, gestures or runs, and doesn't import Playwright.
-
-What may never happen: `end` returns while a process of this Chromium lives; a foreign profile folder is used.
+Only a separate Chromium process with its own profile and its DEFAULT context keeps a live page when the worker attached
+to it is killed; `launch()`, a persistent context and `new_context()` all lose it (measured).
 """
 
 from __future__ import annotations
@@ -70,7 +67,7 @@ _NOT_FOR_CHROMIUM = frozenset({KEY_VARIABLE, PASSPHRASE_VARIABLE})
 _STDERR_NAME = "chromium.stderr"
 _PORT_NAME = "DevToolsActivePort"
 _ANSWER_SECONDS = 5.0
-_GLANCE_SECONDS = 0.02
+_POLL_SECONDS = 0.02
 
 
 class ChromiumSilent(Exception):
@@ -151,12 +148,12 @@ class Chromium:
             Misuse: it can't be given the client certificate.
         """
         program = find_chromium(executable)
-        folder = _own_folder(profile)
+        folder = _make_profile_folder(profile)
         if living := processes_of(folder):
             in_use = f"the profile {folder} is in use by pid {min(p.pid for p in living)}"
             raise BrowserUnavailable(f"Chromium doesn't start: {in_use}", "")
         (folder / _PORT_NAME).unlink(missing_ok=True)
-        _prefer(folder, appearance.preferences)
+        _write_preferences(folder, appearance.preferences)
         arguments = _arguments(folder, headless, (*appearance.arguments, *extra))
         environment = {**os.environ, **appearance.environment, **presenting(folder, appearance.client)}
         try:
@@ -281,7 +278,7 @@ def _arguments(profile: Path, headless: bool, extra: Sequence[str]) -> list[str]
     ]
 
 
-def _own_folder(profile: Path) -> Path:
+def _make_profile_folder(profile: Path) -> Path:
     """The folder, made for us alone: it holds cookies, and whoever owns it owns the session."""
     profile.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = profile.resolve()
@@ -291,7 +288,7 @@ def _own_folder(profile: Path) -> Path:
     return folder
 
 
-def _prefer(profile: Path, more: Mapping[str, Any]) -> None:
+def _write_preferences(profile: Path, more: Mapping[str, Any]) -> None:
     """Write a new profile's preferences; Chromium adds its own to them."""
     path = profile / "Default" / "Preferences"
     if not path.exists():
@@ -322,7 +319,7 @@ def _await_port(process: ProcessId, profile: Path, deadline_seconds: float) -> i
         port = _written_port(profile)
         if port is not None and _has_a_page(f"http://127.0.0.1:{port}"):
             return port
-        time.sleep(_GLANCE_SECONDS)
+        time.sleep(_POLL_SECONDS)
     return None
 
 

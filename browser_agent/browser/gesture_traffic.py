@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from browser_agent.browser.interception import PausedRequest, ResponseHead
-from browser_agent.browser.netlog import Span
+from browser_agent.browser.netlog import LogSpan
 from browser_agent.wire import SAFE_METHODS, WireFact, WireReport, matches_request
 from observers.evidence import plain_address
 
@@ -30,7 +30,7 @@ class GestureTraffic:
     workers: int = 0
     reads: int = 0
     facts: dict[PausedRequest, WireFact] = field(default_factory=dict)
-    span: Span | None = None
+    span: LogSpan | None = None
 
     @property
     def pending(self) -> bool:
