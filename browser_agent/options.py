@@ -46,53 +46,53 @@ class KillAt:
 
 @dataclass(frozen=True)
 class Options:
-    """How a run is kept.
+    """How a run is kept. What a person may set has the name of its setting, see `browser_agent.settings`.
 
     Args:
         headed: show the browser.
-        slow_mo_ms: wait that long before every call of the page.
+        slow_mo: milliseconds to wait before every call of the page.
         pause_before_gesture: wait for Enter at the terminal before each gesture; the question is an event ("pause").
-        keep_looking_seconds: how long an open question keeps looking by itself before the run waits for a person.
-        attempts: how often a worker's death is followed by another attempt, before a person is asked.
+        keep_looking: seconds that an open question looks again by itself before the run waits for a person.
+        attempts: how often in a row a worker may die before a person is asked.
         kill_at: see `KillAt`.
-        only_look: look once at the open question and at nothing else; no step is run.
-        chromium: extra arguments for Chromium.
-        netlog: read Chromium's network log, so that a write that it sent again by itself is seen. It is on unless it is
-            refused, since the guard cannot prevent all of them.
-        executable: the Chromium to start; `find_chromium()` by default.
+        only_look: look once at the open question and do nothing else; no step is run.
+        chromium: the Chromium to start; None = `find_chromium()`.
+        chromium_arguments: extra arguments for Chromium.
+        netlog: read Chromium's network log, which shows a write that it sent again by itself. On by default, since the
+            guard can't prevent all of them.
         downloads: the folder in which files stay that a step's pages download; None = none stays.
         appearance: see `Appearance`.
-        page_seconds: the longest that one call of the page may take while a step prepares it; None = Playwright's own.
-        step_seconds: the longest that a step may take before its worker is ended and followed by another; None = any.
-            Where the proof is waited for, or a person, that is not counted.
-        gesture_seconds: the longest that a gesture waits for its control, if it does not say so itself.
-        look_seconds: the longest that one look at one page may take.
-        approval_seconds: how long an approval may be used after it was given, if its task does not say so itself.
-        on_question: the command, word by word, or the one address that is told of each question; empty = nobody is.
-        queued: a worker process keeps it: asked to stop, it gives the run back to the queue.
-        memory_mb: a worker and its browser that use more together are ended, and followed by others; None = any.
+        page_timeout: seconds that one call of the page may take while a step prepares it; None = Playwright's own.
+        step_timeout: seconds that a step may take before its worker is ended and another one starts; None = no limit.
+            Waiting for a proof or a person doesn't count.
+        gesture_timeout: seconds that a gesture waits for its control, if it does not say so itself.
+        look_timeout: seconds that one look at one page may take.
+        approval_timeout: seconds that an approval may be used after it was given, if its task does not say so itself.
+        on_question: the command, word by word, or the one address that is notified of each question; empty = none.
+        queued: a worker process keeps the run: asked to stop, it gives the run back to the queue.
+        memory: MB that a worker and its browser may use together before both are ended; None = no limit.
     """
 
     headed: bool = False
-    slow_mo_ms: float = 0
+    slow_mo: float = 0
     pause_before_gesture: bool = False
-    keep_looking_seconds: float = 60.0
+    keep_looking: float = 60
     attempts: int = 5
     kill_at: KillAt | None = None
     only_look: bool = False
-    chromium: tuple[str, ...] = ()
+    chromium: Path | None = None
+    chromium_arguments: tuple[str, ...] = ()
     netlog: bool = True
-    executable: Path | None = None
     downloads: Path | None = None
     appearance: Appearance = AS_IT_IS
-    page_seconds: float | None = None
-    step_seconds: float | None = None
-    gesture_seconds: float = 10.0
-    look_seconds: float = 8.0
-    approval_seconds: float = 24 * 3600.0
+    page_timeout: float | None = None
+    step_timeout: float | None = None
+    gesture_timeout: float = 10
+    look_timeout: float = 8
+    approval_timeout: float = 24 * 3600
     on_question: tuple[str, ...] = ()
     queued: bool = False
-    memory_mb: float | None = None
+    memory: float | None = None
 
 
 @dataclass(frozen=True)

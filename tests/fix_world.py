@@ -104,7 +104,7 @@ class World:
 
     def keep(self, run: str, kill: str | None = None, *, tell: Tell | None = None, **options: Any) -> Ended:
         """Keep a run to its end, in a thread, since this one may have Playwright's loop in it."""
-        asked = Options(**{"keep_looking_seconds": 0.0, **options}, kill_at=KillAt.parse(kill) if kill else None)
+        asked = Options(**{"keep_looking": 0.0, **options}, kill_at=KillAt.parse(kill) if kill else None)
         return self._threads.submit(keep, self.store, run, asked, tell or self.events.append).result(timeout=180)
 
     def go(self, name: str, kill: str | None = None, **arguments: Any) -> Ended:

@@ -9,42 +9,30 @@ from typing import Annotated
 import typer
 
 from browser_agent.cli import question_text
-from browser_agent.cli.desk import AsJson, Desk, Set, StorePath, named_values, open_desk, resolved
+from browser_agent.cli.desk import Desk, named_values, open_desk, resolved
 from browser_agent.cli.exit_codes import Exit, exit_of
-from browser_agent.cli.run import Headed, close, display, document, kept, looked, refused_calls, say_refused
+from browser_agent.cli.parameters import (
+    AsJson,
+    By,
+    Given,
+    Headed,
+    Hours,
+    NoResume,
+    Only,
+    Override,
+    QuestionId,
+    Reason,
+    Set,
+    StorePath,
+    UntilDone,
+)
+from browser_agent.cli.run import close, display, document, kept, looked, refused_calls, say_refused
 from browser_agent.errors import InOtherHands, Misuse, nearest
 from browser_agent.options import Ended, Options
 from browser_agent.ownership.liveness import worker_lives
 from browser_agent.states import Answer, QuestionKind, QuestionState
 from browser_agent.store import Consent, PersonAnswer
 from browser_agent.store.records import QuestionRow
-
-By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who says so; it stands in the audit log.")]
-Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why: what you looked at.")]
-QuestionId = Annotated[str, typer.Argument(metavar="ID", help="The question's id, from `browser-agent inbox`.")]
-Only = Annotated[
-    list[int] | None,
-    typer.Option("--only", metavar="N", min=1, help="Only call N of the list; again for more. The rest is refused."),
-]
-UntilDone = Annotated[
-    bool,
-    typer.Option("--until-done", metavar="", help="Also if it must be made again, being proven not to have happened."),
-]
-Hours = Annotated[
-    float | None,
-    typer.Option("--hours", metavar="HOURS", help="How long your yes may be used, if not as long as the task says."),
-]
-Given = Annotated[
-    list[str] | None,
-    typer.Option("--value", metavar="NAME=VALUE", help="What happened gave, such as number=INV-7."),
-]
-Override = Annotated[
-    bool,
-    typer.Option("--override", metavar="", help="Say not-happened before the safe time; you take it on yourself."),
-]
-NoResume = Annotated[
-    bool, typer.Option("--no-resume", metavar="", help="Only write it down; the run goes on when you resume it.")
-]
 
 _SETTLED_BY_LOOKING = frozenset({QuestionKind.OUTCOME, QuestionKind.VALUES})
 

@@ -8,8 +8,9 @@ import typer
 from rich.table import Table
 
 from browser_agent import settings_sources
-from browser_agent.cli.desk import AsJson, Set, resolved
+from browser_agent.cli.desk import resolved
 from browser_agent.cli.exit_codes import Exit
+from browser_agent.cli.parameters import AsJson, Set
 from browser_agent.cli.plain_text import one_line
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import UnknownName, nearest

@@ -260,7 +260,7 @@ def _keep(scene: Scene, interruption: Interruption, headed: bool) -> Ended:
     options = replace(
         load().options(kill_at=interruption.kill_at),
         headed=headed,
-        keep_looking_seconds=_KEEP_LOOKING_SECONDS,
+        keep_looking=_KEEP_LOOKING_SECONDS,
         on_question=(),  # its questions are here to be read
     )
     while True:

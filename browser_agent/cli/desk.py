@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import typer
 
@@ -23,25 +23,6 @@ from browser_agent.store.records import RunRow
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-StorePath = Annotated[
-    str | None,
-    typer.Option(
-        "--store",
-        metavar="FILE|postgresql://...",
-        help=f"The store (default {settings_sources.STORE_VARIABLE}, {settings_sources.FILE_NAME}, or data folder)",
-    ),
-]
-Set = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="SETTING=VALUE", help="Any setting, for this command; `browser-agent config` lists them."
-    ),
-]
-AsJson = Annotated[
-    bool, typer.Option("--json", metavar="", help="One JSON document on stdout; progress goes to stderr.")
-]
-RunId = Annotated[str, typer.Argument(metavar="RUN", help='The id of a run, in full, or "last".')]
 
 
 @dataclass(frozen=True)

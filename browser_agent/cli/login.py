@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from browser_agent.cli.desk import AsJson, Desk, Set, StorePath, named_values, offer_key, open_desk, resolved
+from browser_agent.cli.desk import Desk, named_values, offer_key, open_desk, resolved
 from browser_agent.cli.exit_codes import Exit
+from browser_agent.cli.parameters import Account, AsJson, Set, SiteUrl, StorePath
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse, UnknownName
 from browser_agent.ownership.terminal import enter_pressed, has_display
@@ -28,10 +29,8 @@ def login(
         typer.Argument(metavar="[FILE] SITE", help="The site's name; the task's file, if it declares the site."),
     ] = None,
     *,
-    site: Annotated[list[str] | None, typer.Option("--site", metavar="NAME=URL", help="Where the site is.")] = None,
-    account: Annotated[
-        list[str] | None, typer.Option("--account", metavar="NAME=WHO", help="Who signs in there.")
-    ] = None,
+    site: SiteUrl = None,
+    account: Account = None,
     when_signed_in: Annotated[
         str, typer.Option("--when-signed-in", metavar="MARK", help="What shows then: a CSS selector or a text.")
     ] = "",

@@ -101,9 +101,9 @@ def log_in(
     chromium = Chromium.start(
         profile,
         headless=headless,
-        extra=options.chromium,
+        extra=options.chromium_arguments,
         appearance=options.appearance,
-        executable=options.executable,
+        executable=options.chromium,
     )
     try:
         with sync_driver() as playwright:

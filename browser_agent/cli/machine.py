@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 
 from browser_agent import settings_sources
-from browser_agent.cli.desk import AsJson, StorePath
 from browser_agent.cli.exit_codes import Exit
-from browser_agent.cli.run import Headed
+from browser_agent.cli.parameters import AsJson, Headed, StorePath
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse
 from browser_agent.secrets.seal import key_in_use, new_key

@@ -16,6 +16,7 @@ from browser_agent.cli.plain_text import one_line
 from browser_agent.cli.screen import Screen
 from browser_agent.options import OPEN_TASK
 from browser_agent.reporting.words import commands, needs
+from browser_agent.script.steps import WORDS
 from browser_agent.states import QuestionKind, RunState
 from browser_agent.store.address import shown
 from browser_agent.store.records import QuestionRow, RunRow
@@ -98,9 +99,11 @@ def _calls(data: Mapping[str, Any]) -> list[str]:
 
 
 def _call(call: Mapping[str, str]) -> str:
-    """The call as it is written in the task; where that would be shortened, its stored arguments."""
-    name = call["step"].partition("@")[0]
-    return call["words"] if not call["words"].endswith("...)") else f"{name} {call['arguments']}"
+    """The call as it is written in the task; where its words were shortened, the step with its stored arguments."""
+    if len(call["words"]) < WORDS:
+        return call["words"]
+    name = call["step"].rpartition("@")[0]  # without the version
+    return f"{name} {call['arguments']}"
 
 
 def _listed(screen: Screen, title: str, lines: list[str], *, numbered: bool = False) -> None:

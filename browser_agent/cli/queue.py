@@ -12,10 +12,22 @@ import typer
 from rich.table import Table
 
 from browser_agent.cli import plain_text
-from browser_agent.cli.desk import AsJson, Desk, Set, StorePath, named_values, open_desk, resolved
+from browser_agent.cli.desk import Desk, named_values, open_desk, resolved
 from browser_agent.cli.exit_codes import Exit
+from browser_agent.cli.parameters import (
+    Account,
+    Arguments,
+    AsJson,
+    File,
+    Key,
+    LogFile,
+    LogLevel,
+    Set,
+    SiteUrl,
+    StorePath,
+)
 from browser_agent.cli.plain_text import one_line
-from browser_agent.cli.run import Account, Arguments, File, Key, LogFile, LogLevel, SiteUrl, bind
+from browser_agent.cli.run import bind
 from browser_agent.errors import Misuse
 from browser_agent.keeper.launch import ForWorkers
 from browser_agent.keeper.launch import submit as write_down

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from browser_agent.cli.desk import AsJson, RunId, Set, StorePath, open_desk, resolved
+from browser_agent.cli.desk import open_desk, resolved
 from browser_agent.cli.exit_codes import Exit
-from browser_agent.cli.run import Headed, display, go_on
+from browser_agent.cli.parameters import AsJson, Headed, RunId, Set, StorePath
+from browser_agent.cli.run import display, go_on
 
 
 def reverse(

@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from browser_agent.cli import plain_text, question_text
-from browser_agent.cli.desk import AsJson, Desk, RunId, Set, StorePath, named_values, open_desk, resolved
+from browser_agent.cli.desk import Desk, named_values, open_desk, resolved
 from browser_agent.cli.exit_codes import Exit, exit_of
+from browser_agent.cli.parameters import (
+    Account,
+    Arguments,
+    AsJson,
+    File,
+    Headed,
+    KeepLooking,
+    Key,
+    KillAtText,
+    LogFile,
+    LogLevel,
+    Netlog,
+    Pause,
+    RunId,
+    Set,
+    SiteUrl,
+    SlowMo,
+    StorePath,
+)
 from browser_agent.errors import InOtherHands, Misuse
 from browser_agent.keeper.launch import submit
 from browser_agent.keeper.preflight import check_attended
@@ -21,69 +39,9 @@ from browser_agent.script.arguments import parse_arguments
 from browser_agent.script.loading import load_task
 from browser_agent.script.tasks import Task
 from browser_agent.settings_sources import Settings
-from browser_agent.states import Point, RunState, Victim
+from browser_agent.states import RunState
 from browser_agent.store.leases import refuse_ended
 from browser_agent.store.records import QuestionRow, RunRow
-
-Headed = Annotated[bool | None, typer.Option("--headed", metavar="", help="Show the browser.")]
-SlowMo = Annotated[
-    float | None, typer.Option("--slow-mo", metavar="MS", min=0, help="Wait that long before every page call.")
-]
-Pause = Annotated[
-    bool,
-    typer.Option(
-        "--pause-before-gesture", metavar="", help="Before each gesture: Enter makes it, Ctrl-C stops the run."
-    ),
-]
-KeepLooking = Annotated[
-    float | None,
-    typer.Option(
-        "--keep-looking",
-        metavar="SECONDS",
-        min=0,
-        help="How long an open question looks again by itself (60). What a gesture and its site declare (settle, "
-        "late_commit) is waited for before that, in any case.",
-    ),
-]
-Netlog = Annotated[
-    bool | None,
-    typer.Option(
-        "--netlog/--no-netlog",
-        metavar="",
-        help="Read Chromium's network log and note each write that it sends again by itself, which no guard prevents "
-        "in all cases. The log stays in memory; only restarts are kept, without their query.",
-    ),
-]
-LogLevel = Annotated[
-    str | None,
-    typer.Option("--log-level", metavar="LEVEL", help="Log what is at least debug, info, warning or error."),
-]
-LogFile = Annotated[
-    Path | None,
-    typer.Option("--log-file", help="Where log lines go; standard error by default. `--set log_format=json` for JSON."),
-]
-File = Annotated[str, typer.Argument(metavar="FILE[:TASK]", help="The task's file, and its name if there are several.")]
-Arguments = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="name=value ...", help="The task's arguments; a secret by its source: env:NAME, @FILE or prompt."
-    ),
-]
-SiteUrl = Annotated[list[str] | None, typer.Option("--site", metavar="NAME=URL", help="Where a site is.")]
-Account = Annotated[list[str] | None, typer.Option("--account", metavar="NAME=WHO", help="Who we are there.")]
-Key = Annotated[
-    str | None,
-    typer.Option("--key", help="Your own name for this work: the same key is the same run, never a new one."),
-]
-KillAtText = Annotated[
-    str | None,
-    typer.Option(
-        "--kill-at",
-        metavar="POINT[:N][@VICTIM]",
-        help="End the worker with SIGKILL at that point of the run's Nth gesture, to see that your task survives. "
-        f"Points: {', '.join(Point)}. Other victims: {', '.join(Victim)}.",
-    ),
-]
 
 
 def run(

@@ -9,8 +9,9 @@ import typer
 from rich.table import Table
 
 from browser_agent.cli import plain_text, question_text
-from browser_agent.cli.desk import AsJson, Desk, RunId, StorePath, open_desk
+from browser_agent.cli.desk import Desk, open_desk
 from browser_agent.cli.exit_codes import Exit
+from browser_agent.cli.parameters import AsJson, RunId, StorePath
 from browser_agent.cli.plain_text import loaded, one_line, values_in_words
 from browser_agent.errors import Misuse
 from browser_agent.ownership.liveness import worker_lives
@@ -18,7 +19,7 @@ from browser_agent.ownership.takeover import keeper_lives
 from browser_agent.reporting.words import checkpoints_in_words, state_in_words
 from browser_agent.states import GestureState, QuestionState, RunState
 from browser_agent.store.checkpoints import PAGE
-from browser_agent.store.records import GestureRow, QuestionRow, RunRow, StepRow
+from browser_agent.store.records import GestureRow, QuestionRow, RunRow
 from browser_agent.wire import restarts_in_words
 from observers.session import SESSION_STORAGE
 
@@ -98,8 +99,18 @@ def show(
     """
     desk = open_desk(store, as_json)
     run = desk.run(name)
-    steps, gestures = desk.store.journal.steps(run.id), desk.store.journal.gestures(run.id)
-    attempts, questions = desk.store.leases.attempts(run.id), desk.store.inbox.questions(run.id)
+    alive, questions = keeper_lives(desk.store, run), desk.store.inbox.questions(run.id)
+    _show_run(desk, run, questions, alive)
+    page = _page(desk, run) if checkpoint else None
+    _show_steps(desk, run, questions, alive)
+    for question in (question for question in questions if question.ended_at is None):
+        question_text.put(desk.screen, question, desk.more)
+    desk.screen.document({**_document(desk, run, questions, alive), **({"checkpoint": page} if checkpoint else {})})
+    return Exit.FINISHED
+
+
+def _show_run(desk: Desk, run: RunRow, questions: list[QuestionRow], alive: bool | None) -> None:
+    """The run itself, what continues it, its attempts and its stored sessions."""
     answered = question_text.is_answered(run, [question.run_id for question in questions if question.ended_at is None])
     state = "answered" if answered else run.state.replace("_", " ")
     desk.screen.say(f"Run {run.id}: {run.task_name}  {state}", "bold")
@@ -108,39 +119,30 @@ def show(
         desk.screen.say(f"  {run.ended_by}")
     if answered:
         desk.screen.say(f"  answered; {_goes_on(desk, run)}", "cyan")
-    alive = keeper_lives(desk.store, run)
     if alive is False:
         desk.screen.say(f"  {question_text.keeper_is_dead(run, desk.more)}", "bold yellow")
-    for attempt in attempts:
+    for attempt in desk.store.leases.attempts(run.id):
         desk.screen.say(f"  attempt {attempt.number}  {attempt.began:%H:%M:%S}  {attempt.how or 'has not ended'}")
     kept = desk.store.checkpoints
     for line in checkpoints_in_words(kept.rows(run.id), unsealed=kept.unsealed(run.id)):
         desk.screen.say(f"  {one_line(line)}")
-    page = _page(desk, run) if checkpoint else None
-    for step in steps:
-        made_here = [gesture for gesture in gestures if gesture.step_id == step.id]
-        at_it = run.attempt if run.state is RunState.RUNNING and alive is not False else 0
-        _show_step(desk, step, made_here, questions, at_it)
-    for question in (question for question in questions if question.ended_at is None):
-        question_text.put(desk.screen, question, desk.more)
-    desk.screen.document(
-        {
-            "run": {**plain_text.row(run, *plain_text.RUN), "keeper_alive": alive},
-            "attempts": [plain_text.row(attempt, *plain_text.ATTEMPT) for attempt in attempts],
-            "steps": [
-                {
-                    **plain_text.row(step, *plain_text.STEP),
-                    "gestures": [
-                        plain_text.row(made, *plain_text.GESTURE) for made in gestures if made.step_id == step.id
-                    ],
-                }
-                for step in steps
-            ],
-            "questions": [question_text.document(question, desk.more) for question in questions],
-            **({"checkpoint": page} if checkpoint else {}),
-        }
-    )
-    return Exit.FINISHED
+
+
+def _document(desk: Desk, run: RunRow, questions: list[QuestionRow], alive: bool | None) -> dict[str, Any]:
+    """The run for a program."""
+    gestures = desk.store.journal.gestures(run.id)
+    return {
+        "run": {**plain_text.row(run, *plain_text.RUN), "keeper_alive": alive},
+        "attempts": [plain_text.row(attempt, *plain_text.ATTEMPT) for attempt in desk.store.leases.attempts(run.id)],
+        "steps": [
+            {
+                **plain_text.row(step, *plain_text.STEP),
+                "gestures": [plain_text.row(made, *plain_text.GESTURE) for made in gestures if made.step_id == step.id],
+            }
+            for step in desk.store.journal.steps(run.id)
+        ],
+        "questions": [question_text.document(question, desk.more) for question in questions],
+    }
 
 
 def _page(desk: Desk, run: RunRow) -> dict[str, Any] | None:
@@ -245,32 +247,43 @@ def audit_show(
     return Exit.FINISHED
 
 
-def _show_step(desk: Desk, step: StepRow, gestures: list[GestureRow], questions: list[QuestionRow], at_it: int) -> None:
-    """A step with its gestures; `at_it` is the attempt whose keeper may still be at one, 0 if there is none."""
-    value = values_in_words(loaded(step.value))
-    ended = f"  -> {value}" if value else f"  raised {one_line(step.raised)}" if step.raised else ""
-    desk.screen.say(f"  {step.seq:>3}  {one_line(step.words)}  {step.state}{ended}")
-    for gesture in gestures:
-        known = _known(gesture, questions)
-        state = state_in_words(gesture, keeper_alive=gesture.attempt == at_it)
-        states = f"{state}{'' if gesture.count is None else f' (count {gesture.count})'}"
-        desk.screen.say(
-            f"       {gesture.kind} (attempt {gesture.attempt}): {one_line(gesture.words)}: {states}{known}"
-        )
-        for restart in restarts_in_words(gesture.wire):
-            desk.screen.say(f"       at the wire: {one_line(restart)}")
-        if gesture.reverse is not None and gesture.state is GestureState.HAPPENED:
-            command = f"browser-agent reverse {step.run_id} {step.id} {desk.more}".strip()
-            desk.screen.say(f"       {gesture.reverse} takes it back: {command}", "dim")
+def _show_steps(desk: Desk, run: RunRow, questions: list[QuestionRow], alive: bool | None) -> None:
+    """The steps of a run, each with its gestures."""
+    gestures, answers = desk.store.journal.gestures(run.id), desk.store.inbox.settling_answers(run.id)
+    asked = {question.gesture_id: question for question in questions if question.state is QuestionState.OPEN}
+    current_attempt = run.attempt if run.state is RunState.RUNNING and alive is not False else 0
+    for step in desk.store.journal.steps(run.id):
+        value = values_in_words(loaded(step.value))
+        ended = f"  -> {value}" if value else f"  raised {one_line(step.raised)}" if step.raised else ""
+        desk.screen.say(f"  {step.seq:>3}  {one_line(step.words)}  {step.state}{ended}")
+        for gesture in (gesture for gesture in gestures if gesture.step_id == step.id):
+            known = _known(gesture, answers.get(gesture.id), asked.get(gesture.id))
+            _show_gesture(desk, gesture, known, keeper_alive=gesture.attempt == current_attempt)
+            if gesture.reverse is not None and gesture.state is GestureState.HAPPENED:
+                command = f"browser-agent reverse {run.id} {step.id} {desk.more}".strip()
+                desk.screen.say(f"       {gesture.reverse} reverses it: {command}", "dim")
 
 
-def _known(gesture: GestureRow, questions: list[QuestionRow]) -> str:
-    """Whose word a gesture's state is: a person's, the open question's, or what was seen."""
-    for question in (question for question in questions if question.gesture_id == gesture.id):
-        if question.state is QuestionState.OPEN and gesture.state is GestureState.ASKED:
-            return f": {question.id} waits in the inbox"
-        if f"answer to {question.id} " in (gesture.proven_by or ""):
-            return f", by the word of {one_line(question.by)}: {one_line(question.reason)}"
+def _show_gesture(desk: Desk, gesture: GestureRow, known: str, *, keeper_alive: bool) -> None:
+    state = state_in_words(gesture, keeper_alive=keeper_alive)
+    states = f"{state}{'' if gesture.count is None else f' (count {gesture.count})'}"
+    desk.screen.say(f"       {gesture.kind} (attempt {gesture.attempt}): {one_line(gesture.words)}: {states}{known}")
+    for restart in restarts_in_words(gesture.wire):
+        desk.screen.say(f"       at the wire: {one_line(restart)}")
+
+
+def _known(gesture: GestureRow, answer: QuestionRow | None, asked: QuestionRow | None) -> str:
+    """How a gesture's state is known.
+
+    Args:
+        gesture: the gesture.
+        answer: the answered question that settled it.
+        asked: the open question about it.
+    """
+    if asked is not None and gesture.state is GestureState.ASKED:
+        return f": {asked.id} waits in the inbox"
+    if answer is not None:
+        return f", by the word of {one_line(answer.by)}: {one_line(answer.reason)}"
     reasons = loaded(gesture.reasons) or []
     return f", known by: {one_line(reasons[0])}" if reasons else ""
 

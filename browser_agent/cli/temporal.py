@@ -12,21 +12,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from browser_agent.cli.answer import (
-    ANSWERS,
+from browser_agent.cli.answer import ANSWERS, answer_of
+from browser_agent.cli.desk import named_values, open_desk, resolved
+from browser_agent.cli.exit_codes import Exit
+from browser_agent.cli.parameters import (
+    Account,
+    Arguments,
+    AsJson,
     By,
+    File,
     Given,
     Hours,
+    KillAtText,
     Only,
     Override,
     QuestionId,
     Reason,
+    RunId,
+    Set,
+    SiteUrl,
+    StorePath,
     UntilDone,
-    answer_of,
 )
-from browser_agent.cli.desk import AsJson, RunId, Set, StorePath, named_values, open_desk, resolved
-from browser_agent.cli.exit_codes import Exit
-from browser_agent.cli.run import KillAtText, bind, display
+from browser_agent.cli.run import bind, display
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse, installing
 from browser_agent.keeper.launch import submit as write_down
@@ -46,11 +54,6 @@ Address = Annotated[
 ]
 Namespace = Annotated[str | None, typer.Option("--namespace", help="The namespace there (default).")]
 Queue = Annotated[str | None, typer.Option("--queue", help="The task queue of the browser workers (browser-agent).")]
-SiteAt = Annotated[list[str] | None, typer.Option("--site", metavar="NAME=URL", help="Where a site is.")]
-AccountAt = Annotated[list[str] | None, typer.Option("--account", metavar="NAME=WHO", help="Who we are there.")]
-TaskFile = Annotated[
-    str, typer.Argument(metavar="FILE[:TASK]", help="The task's file, and its name if there are several.")
-]
 
 
 def worker(
@@ -126,16 +129,11 @@ def workflows(
 
 
 def submit(
-    file: TaskFile,
-    arguments: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="name=value ...", help="The task's arguments; a secret by its source: env:NAME, @FILE or prompt."
-        ),
-    ] = None,
+    file: File,
+    arguments: Arguments = None,
     *,
-    site: SiteAt = None,
-    account: AccountAt = None,
+    site: SiteUrl = None,
+    account: Account = None,
     key: Annotated[
         str | None,
         typer.Option("--key", help="Your own name for this work, and the id of its workflow: never started twice."),
@@ -254,7 +252,7 @@ def resume(
 
 def schedule(
     name: Annotated[str, typer.Argument(help="Your name for the schedule.")],
-    file: TaskFile,
+    file: File,
     arguments: Annotated[
         list[str] | None,
         typer.Argument(metavar="name=value ...", help="The task's arguments; {day} is the day that it was due."),
@@ -265,8 +263,8 @@ def schedule(
         str,
         typer.Option("--key", help="The name of each run, with {day} in it: one run a day, however often it fires."),
     ],
-    site: SiteAt = None,
-    account: AccountAt = None,
+    site: SiteUrl = None,
+    account: Account = None,
     address: Address = None,
     namespace: Namespace = None,
     queue: Queue = None,

@@ -62,5 +62,5 @@ def look(
     store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None, engine: Engine = NO_ENGINE
 ) -> Ended:
     """Look once more at what is in doubt, and do nothing else: `keep` with `only_look`."""
-    asked = replace(options or Options(), only_look=True, kill_at=None, slow_mo_ms=0, pause_before_gesture=False)
+    asked = replace(options or Options(), only_look=True, kill_at=None, slow_mo=0, pause_before_gesture=False)
     return keep(store, run, asked, tell, engine=engine)

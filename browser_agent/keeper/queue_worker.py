@@ -185,7 +185,7 @@ class QueueWorker:
     def _keep(self, offer: Offer, stop: StopRequest) -> Ended:
         """In a thread of its own. The queue schedules looks at open questions, so a run doesn't wait here for one."""
         look = offer.work is Work.LOOK
-        options = replace(self._options, only_look=look, keep_looking_seconds=0.0)
+        options = replace(self._options, only_look=look, keep_looking=0.0)
         return keep(self._store, offer.run, options, self._tell, after=offer.attempt, stop=stop)
 
     def _notify(self, kind: str, words: str, run: str = "") -> None:

@@ -167,13 +167,13 @@ class RunBrowser:
             self._playwright,
             profile,
             headed=self._options.headed,
-            extra=self._options.chromium,
+            extra=self._options.chromium_arguments,
             state=state,
             release=self._release,
             reach=self._reach,
             netlog=self._options.netlog,
             appearance=self._options.appearance,
-            executable=self._options.executable,
+            executable=self._options.chromium,
         )
         return self._prepared(guarded)
 

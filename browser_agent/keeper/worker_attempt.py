@@ -82,7 +82,7 @@ class WorkerAttempt(Attempt):
         held = self.channel.ask("browser")
         self._chromium = Chromium.found(held["stored"])
         seconds = ATTACH_NEW_SECONDS if held["new"] else ATTACH_SECONDS
-        keep, slow_mo = self.store.artifacts.save, self.options.slow_mo_ms
+        keep, slow_mo = self.store.artifacts.save, self.options.slow_mo
         try:
             return Acting.attached(
                 self._playwright, self._chromium.endpoint, self._old_target(), keep, slow_mo, seconds, self.veil
@@ -103,9 +103,9 @@ class WorkerAttempt(Attempt):
                 self._downloads.wait(0.0)  # what the last browser was downloading is lost, and reported
             self._browsers += 1
             self._downloads = Downloads(acting.context, folder, f"{run}-{number}-{self._browsers}", self.emit)
-        acting.fresh, acting.look_seconds = self.options.appearance.context_options, self.options.look_seconds
-        if self.options.page_seconds is not None:
-            acting.context.set_default_timeout(self.options.page_seconds * 1000)
+        acting.fresh, acting.look_seconds = self.options.appearance.context_options, self.options.look_timeout
+        if self.options.page_timeout is not None:
+            acting.context.set_default_timeout(self.options.page_timeout * 1000)
 
     def _attached_to_new(self) -> Acting:
         self.channel.ask("end_browser")
@@ -209,7 +209,7 @@ class WorkerAttempt(Attempt):
 
     def _report_step(self, step: tuple[str, str], seconds: float = 0.0) -> None:
         self._step = step
-        if self.options.step_seconds is not None:
+        if self.options.step_timeout is not None:
             self.channel.ask("at_step", name=step[0], call=step[1], seconds=seconds)
 
     def pause(self, words: str) -> None:

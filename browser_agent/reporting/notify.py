@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from browser_agent.reporting.words import commands
-from browser_agent.settings import host_of, is_address
+from browser_agent.setting_values import host_of, is_address
 from browser_agent.store.records import QuestionRow, RunRow
 
 SEND_SECONDS = 20.0

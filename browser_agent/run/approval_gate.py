@@ -79,7 +79,7 @@ class ApprovalGate:
     def _ask(
         self, words: str, listed: list[dict[str, str]], bound: str, valid: timedelta | None, step: str | None = None
     ) -> None:
-        seconds = valid.total_seconds() if valid is not None else self._attempt.options.approval_seconds
+        seconds = valid.total_seconds() if valid is not None else self._attempt.options.approval_timeout
         self._attempt.ask(
             NewQuestion(
                 kind=QuestionKind.APPROVAL,

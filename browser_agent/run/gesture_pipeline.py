@@ -158,7 +158,7 @@ class GesturePipeline:
 
     def _dispatch(self, gesture: Gesture[Any], row: GestureRow, recorder: Recorder) -> Refusal | None:
         """Pass the fence and make the input; returns why it was not made, None if it was or may have been."""
-        seconds = gesture.timeout_or(self.attempt.options.gesture_seconds)
+        seconds = gesture.timeout_or(self.attempt.options.gesture_timeout)
         try:  # before the fence: actionability may take a while, and the lease must not run out behind it
             gesture.wait_actionable(seconds * 1000)
         except Refused as refused:

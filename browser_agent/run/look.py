@@ -198,7 +198,7 @@ def observe(
 def _said(attempt: Attempt, observer: Observer, view: View, *, fresh: bool) -> Observation:
     if not fresh and (observer.counts or observer.opens):
         return observer.cannot_tell("did not look yet")
-    attempt.restart_step_limit(attempt.options.look_seconds)
+    attempt.restart_step_limit(attempt.options.look_timeout)
     return observer.observe(view)
 
 

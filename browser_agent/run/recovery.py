@@ -265,7 +265,7 @@ class Recovery:
     def _looked_until(self, begun: datetime) -> datetime:
         """When looking ends: as the options say, or once an absence can be proven, if that is soon and still ahead."""
         only_look = self._attempt.options.only_look
-        until = begun + timedelta(seconds=0.0 if only_look else self._attempt.options.keep_looking_seconds)
+        until = begun + timedelta(seconds=0.0 if only_look else self._attempt.options.keep_looking)
         safe = self._case.safe_from if self._case is not None and not self._waited else None
         soon = begun + timedelta(seconds=0.0 if only_look else LONGEST_WAIT_SECONDS)
         if safe is None or safe > soon:

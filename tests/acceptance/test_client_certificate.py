@@ -51,7 +51,7 @@ def test_an_order_is_made_once_where_a_certificate_is_demanded(
         settings = Settings(**on_disk(tmp_path, certificate, PASSPHRASE), client_origins=(till.url,))
         run = world.submit("order_one", "ordering.py", till=till.url, item="T-1")
         flag = (certificate.chromium_flag,)
-        ended = world.keep(run, kill, chromium=flag, appearance=settings.appearance)
+        ended = world.keep(run, kill, chromium_arguments=flag, appearance=settings.appearance)
         (gesture,) = world.store.journal.gestures(run)
         assert (ended.state, ended.result, len(till.orders)) == (RunState.FINISHED, '"1"', 1), ended
         assert gesture.guarded
@@ -66,7 +66,7 @@ def test_a_connection_that_dies_with_the_order_makes_no_second_one_under_a_certi
         till.end("rst")
         settings = Settings(**on_disk(tmp_path, certificate), client_origins=(till.url,))
         run = world.submit("order_one", "ordering.py", till=till.url, item="T-1")
-        ended = world.keep(run, chromium=(certificate.chromium_flag,), appearance=settings.appearance)
+        ended = world.keep(run, chromium_arguments=(certificate.chromium_flag,), appearance=settings.appearance)
         assert (ended.result, len(till.arrived)) == ('"1"', 1), ended
 
 
@@ -77,7 +77,7 @@ def test_whoever_is_not_among_the_origins_is_not_shown_it(
         settings = Settings(**on_disk(tmp_path, certificate), client_origins=("https://books.example",))
         run = world.submit("order_one", "ordering.py", till=till.url, item="T-1")
         flag = (certificate.chromium_flag,)
-        ended = world.keep(run, chromium=flag, appearance=settings.appearance, page_seconds=10.0)
+        ended = world.keep(run, chromium_arguments=flag, appearance=settings.appearance, page_timeout=10.0)
         assert ended.state is RunState.RAISED
         assert (till.arrived, till.looks) == ([], [])
 

@@ -137,7 +137,7 @@ def test_an_open_question_keeps_looking_and_presence_closes_it(world: World) -> 
             world.to_books.let_go()
 
     run = world.submit("post_one_slowly", reference="R-1")
-    ended = world.keep(run, tell=told, keep_looking_seconds=90.0)
+    ended = world.keep(run, tell=told, keep_looking=90.0)
     assert (ended.state, ended.result) == (RunState.FINISHED, '"INV-1"')
     (question,) = world.store.inbox.questions(run)
     assert (str(question.state), question.by) == ("closed", None)

@@ -30,7 +30,7 @@ def test_an_order_that_the_browser_makes_twice_is_seen_counted_and_put_to_a_pers
 ) -> None:
     till.end(ending)
     run = world.submit("order_one", "ordering.py", till=till.url, item="T-1")
-    ended = world.keep(run, chromium=(certificate.chromium_flag,))
+    ended = world.keep(run, chromium_arguments=(certificate.chromium_flag,))
     (gesture,) = world.store.journal.gestures(run)
     assert gesture.guarded
     if ending == "answer":

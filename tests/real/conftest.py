@@ -90,7 +90,7 @@ def file_ticket(road: FaultProxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     def filed(summary: str, kill_at: Point | None = None) -> Filed:
         task = load_task(str(EXAMPLE))
         arguments = parse_arguments(task, {"summary": summary, "description": f"About: {summary}"})
-        options = Options(kill_at=KillAt(kill_at) if kill_at else None, keep_looking_seconds=2)
+        options = Options(kill_at=KillAt(kill_at) if kill_at else None, keep_looking=2)
         with Store(tmp_path / "runs.db") as store:
             run = store.leases.submit(
                 task_file=str(task.file),

@@ -59,7 +59,7 @@ class AgentTasks:
         Args:
             task: the task.
             words: its arguments. A keyword that isn't one of them but a field of `Options` sets that option. For an
-                open question the sites are looked at once more, unless `keep_looking_seconds` says otherwise.
+                open question the sites are looked at once more, unless `keep_looking` says otherwise.
 
         Raises:
             WrongArguments: all wrong arguments, together. Nothing was started.
@@ -67,7 +67,7 @@ class AgentTasks:
         arguments, asked = _sorted(task, words)
         kill = asked.pop("kill_at", None) or self._trial.kills.pending
         kill = KillAt.parse(kill) if isinstance(kill, str) else kill
-        quiet = replace(load().options(), keep_looking_seconds=0.0, on_question=())
+        quiet = replace(load().options(), keep_looking=0.0, on_question=())
         options = replace(quiet, kill_at=kill, **asked)
         with Store(self._trial.store) as store, ThreadPoolExecutor(1, thread_name_prefix="agent_task") as thread:
             with self._bound_to_the_test(task):

@@ -45,10 +45,10 @@ class Wanted:
 def main(wanted: Wanted) -> None:
     """Serve until SIGTERM."""
     options = Options(
-        keep_looking_seconds=0.0,
+        keep_looking=0.0,
         attempts=wanted.attempts,
         kill_at=KillAt.parse(wanted.kill_at) if wanted.kill_at else None,
-        executable=Path(wanted.chromium) if wanted.chromium else None,
+        chromium=Path(wanted.chromium) if wanted.chromium else None,
     )
     with Store(wanted.store, times=Times.shortened(wanted.shorter), host=wanted.host) as store:
         if wanted.temporal:

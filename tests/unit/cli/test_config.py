@@ -62,7 +62,7 @@ def test_a_flag_of_a_command_wins_over_all(cli: Cli, keeper: Keeper, folder: Pat
     words = "run invoices.py day=2026-11-30 --slow-mo 0 --set slow_mo=9 --set locale=de-DE"
     assert cli(*words.split()).code == 0
     kept = keeper.options[0]
-    assert (kept.slow_mo_ms, kept.keep_looking_seconds, kept.netlog) == (0, 9, False)
+    assert (kept.slow_mo, kept.keep_looking, kept.netlog) == (0, 9, False)
     assert kept.appearance.locale == "de-DE"
     assert (folder / "file.db").exists()
 

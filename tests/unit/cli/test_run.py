@@ -45,7 +45,7 @@ def test_the_display_options_reach_the_keeper(cli: Cli, keeper: Keeper, monkeypa
     words = "run invoices.py:invoice day=2026-11-30 --headed --slow-mo 50 --keep-looking 5"
     assert cli(*words.split(), "--no-netlog", "--kill-at", "released:2").code == 0
     kill_at = KillAt(Point.RELEASED, 2)
-    wanted = Options(headed=True, slow_mo_ms=50, keep_looking_seconds=5, kill_at=kill_at, netlog=False)
+    wanted = Options(headed=True, slow_mo=50, keep_looking=5, kill_at=kill_at, netlog=False)
     assert keeper.options == [wanted]
 
 

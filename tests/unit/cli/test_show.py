@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from browser_agent.ownership.takeover import own_process
-from browser_agent.states import GestureState, QuestionKind, QuestionState
-from browser_agent.store import Store
+from browser_agent.script.steps import WORDS
+from browser_agent.states import EndKind, GestureState, QuestionKind, QuestionState
+from browser_agent.store import AttemptEnd, Store
 from tests.fix_cli import HAPPENED, Cli, Keeper, waiting
 from tests.store.building import asked, brought, claim, folder_of, submit, without_triggers
 
@@ -39,10 +40,10 @@ def test_a_question_is_put_in_full_and_with_the_commands_that_answer_it(cli: Cli
 
 
 def test_an_approval_shows_every_argument_of_every_call(cli: Cli, store: Store) -> None:
-    calls = [
-        {"step": "email_invoice", "arguments": '{"to":"' + "a" * 400 + '@example"}', "words": "email_invoice(...)"}
-    ]
-    waiting(store, QuestionKind.APPROVAL, reasons=("email_invoice(...)",), details={"calls": calls})
+    words = f"email_invoice(to='{'a' * 98}...)"
+    calls = [{"step": "email_invoice@2", "arguments": '{"to":"' + "a" * 400 + '@example"}', "words": words}]
+    assert len(words) == WORDS
+    waiting(store, QuestionKind.APPROVAL, reasons=(words,), details={"calls": calls})
     said = cli("inbox").out
     assert "Exactly these would be made" in said
     assert f'email_invoice {{"to":"{"a" * 400}@example"}}' in said
@@ -80,7 +81,7 @@ def test_nothing_to_answer_is_said(cli: Cli, store: Store) -> None:
 def test_a_run_is_shown_with_what_is_known_of_each_gesture(cli: Cli, store: Store) -> None:
     lease = claim(store)
     brought(store, lease, GestureState.HAPPENED)
-    store.leases.end_attempt(lease, "ended by signal 9")
+    store.leases.end_attempt(lease, AttemptEnd("ended by signal 9", EndKind.WORKER_ENDED, -9))
     said = cli("show", "last").out
     assert "attempt 1" in said
     assert "ended by signal 9" in said

@@ -26,7 +26,7 @@ class Waiting:
 
     def __init__(self, store: Store, lease: Lease, seconds: float) -> None:
         self.store, self.lease, self.clock = store, lease, store.clock
-        self.options = Options(keep_looking_seconds=seconds)
+        self.options = Options(keep_looking=seconds)
 
     def sleep(self, seconds: float) -> None:
         self.clock.sleep(seconds)
