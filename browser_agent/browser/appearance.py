@@ -2,7 +2,7 @@
 
 Playwright can't choose the options of the DEFAULT context to which it attaches. So each setting is made where it
 applies to every page from its first request on: the command line, the environment, the profile's preferences. The rest
-(the language of `Intl`, the exact viewport) is set page by page. An observer's fresh page gets the same by `new_context`.
+(the language of `Intl`, the exact viewport) is set page by page. A fresh page of an observer gets it by `new_context`.
 """
 
 from __future__ import annotations
