@@ -14,7 +14,7 @@ from browser_agent import settings_sources
 from browser_agent.cli.exit_codes import INTERRUPTED, Exit
 from browser_agent.cli.question_text import store_option
 from browser_agent.cli.screen import Screen
-from browser_agent.errors import Misuse, UnknownName
+from browser_agent.errors import BrowserUnavailable, Misuse, UnknownName
 from browser_agent.reporting.log import start_log
 from browser_agent.secrets.scrubber import Scrubber
 from browser_agent.secrets.seal import key_in_use, new_key
@@ -118,23 +118,15 @@ def told(command: Callable[P, Exit]) -> Callable[P, None]:
     def _told(*args: P.args, **kwargs: P.kwargs) -> None:
         screen = Screen(bool(kwargs.get("as_json")))
         try:
-            from browser_agent.browser.chromium import ChromiumDidNotStart, ChromiumNotFound
-
             code = command(*args, **kwargs)
         except KeyboardInterrupt:  # before a keeper was there to take it, or after it was gone
             raise typer.Exit(INTERRUPTED) from None
         except Misuse as error:
             code = _complain(screen, error, str(error))
-        except (ChromiumNotFound, ChromiumDidNotStart) as error:
+        except BrowserUnavailable as error:
             from browser_agent.cli.browser_checks import start_failure
 
             code = _complain(screen, error, start_failure(error))
-        except Exception as error:  # Playwright has no type of its own for a driver that doesn't start
-            from browser_agent.cli.browser_checks import driver_failure
-
-            if not (failure := driver_failure()):
-                raise
-            code = _complain(screen, error, failure)
         raise typer.Exit(int(code))
 
     del _told.__annotations__["return"]
