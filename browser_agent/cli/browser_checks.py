@@ -14,7 +14,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from browser_agent import support
-from browser_agent.browser.chromium import ENVIRONMENT_NAME, Chromium, find_chromium
+from browser_agent.browser.chromium import (
+    ENVIRONMENT_NAME,
+    Chromium,
+    ChromiumDidNotStart,
+    ChromiumNotFound,
+    find_chromium,
+)
+from browser_agent.browser.driver import DriverDidNotStart, driver
 from browser_agent.cli.check import Check
 from browser_agent.cli.shared_libraries import LOADER_ERROR, has_apt, install_command, missing_libraries, packages_for
 from browser_agent.settings import AS_SHIPPED, Settings
@@ -83,10 +90,10 @@ class BrowserFacts:
 
 def browser_checks(using: Settings = AS_SHIPPED) -> list[Check]:
     """The checks of Playwright, Chromium and the fonts. They start the driver and a Chromium."""
-    driver = driver_trouble()
-    facts = browser_facts(using, open_page=driver is None)
-    checks = [check_playwright(driver), check_chromium(facts)]
-    return [*checks, check_fonts(facts)] if facts.trouble is None and driver is None else checks
+    trouble = driver_trouble()
+    facts = browser_facts(using, open_page=trouble is None)
+    checks = [check_playwright(trouble), check_chromium(facts)]
+    return [*checks, check_fonts(facts)] if facts.trouble is None and trouble is None else checks
 
 
 def check_playwright(trouble: Trouble | None) -> Check:
@@ -157,16 +164,19 @@ def browser_facts(using: Settings = AS_SHIPPED, *, open_page: bool = True) -> Br
     return BrowserFacts(program, number, tuple(boxes))
 
 
-def start_failure(error: Exception) -> str:
+def chromium_failure(error: ChromiumNotFound | ChromiumDidNotStart) -> str:
     """Why Chromium didn't start, and the command that helps, in one sentence."""
     trouble = _trouble(None, str(error))
     return f"Chromium doesn't start: {trouble.words}. Run: {remedy(trouble)}"
 
 
-def driver_failure() -> str:
-    """Why no run can work here if Playwright's driver doesn't start, and the command that helps; else ""."""
-    trouble = driver_trouble()
-    return "" if trouble is None else f"Playwright's driver doesn't start: {trouble.words}. Run: {remedy(trouble)}"
+def driver_failure(error: DriverDidNotStart) -> str:
+    """Why Playwright's driver didn't start, and the command that helps, in one sentence.
+
+    The driver is started once more, since Playwright's error doesn't say what the driver wrote.
+    """
+    trouble = driver_trouble() or _trouble(None, str(error))
+    return f"Playwright's driver doesn't start: {trouble.words}. Run: {remedy(trouble)}"
 
 
 def _boxes(endpoint: str) -> Sequence[str]:
@@ -176,9 +186,7 @@ def _boxes(endpoint: str) -> Sequence[str]:
 
 
 def _draw(endpoint: str) -> Sequence[str]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
+    with driver() as playwright:
         browser = playwright.chromium.connect_over_cdp(endpoint, timeout=_SECONDS * 1000)
         page = browser.contexts[0].pages[0]
         page.set_content("<!doctype html><title>doctor</title><p>A page.", timeout=_SECONDS * 1000)

@@ -119,6 +119,7 @@ def told(command: Callable[P, Exit]) -> Callable[P, None]:
         screen = Screen(bool(kwargs.get("as_json")))
         try:
             from browser_agent.browser.chromium import ChromiumDidNotStart, ChromiumNotFound
+            from browser_agent.browser.driver import DriverDidNotStart
 
             code = command(*args, **kwargs)
         except KeyboardInterrupt:  # before a keeper was there to take it, or after it was gone
@@ -126,15 +127,13 @@ def told(command: Callable[P, Exit]) -> Callable[P, None]:
         except Misuse as error:
             code = _complain(screen, error, str(error))
         except (ChromiumNotFound, ChromiumDidNotStart) as error:
-            from browser_agent.cli.browser_checks import start_failure
+            from browser_agent.cli.browser_checks import chromium_failure
 
-            code = _complain(screen, error, start_failure(error))
-        except Exception as error:  # Playwright has no type of its own for a driver that doesn't start
+            code = _complain(screen, error, chromium_failure(error))
+        except DriverDidNotStart as error:
             from browser_agent.cli.browser_checks import driver_failure
 
-            if not (failure := driver_failure()):
-                raise
-            code = _complain(screen, error, failure)
+            code = _complain(screen, error, driver_failure(error))
         raise typer.Exit(int(code))
 
     del _told.__annotations__["return"]

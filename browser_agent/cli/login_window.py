@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import Any, cast
 
-from playwright.sync_api import BrowserContext, Error, Page, StorageState, sync_playwright
+from playwright.sync_api import BrowserContext, Error, Page, StorageState
 
 from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.deadline import DeadlinePassed, within
+from browser_agent.browser.driver import driver
 from browser_agent.browser.page_state import give_session_storage, read_page_state
 from browser_agent.clock import new_id
 from browser_agent.errors import Misuse
@@ -92,7 +93,7 @@ def log_in(
 
     Raises:
         Misuse: there is no key, the site can't be reached, or the person didn't sign in; nothing was kept.
-        ChromiumNotFound, ChromiumDidNotStart: see `Chromium.start`.
+        ChromiumNotFound, ChromiumDidNotStart, DriverDidNotStart: the browser can't be used on this machine.
     """
     store.logins.check_key()
     kept = store.logins.find(site.name, site.account)
@@ -105,7 +106,7 @@ def log_in(
         executable=options.chromium,
     )
     try:
-        with sync_playwright() as playwright:
+        with driver() as playwright:
             context = playwright.chromium.connect_over_cdp(chromium.endpoint).contexts[0]
             window = _Window(chromium, context, site)
             _open(context, site, kept.state if kept is not None else {})

@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from playwright.async_api import Playwright, async_playwright
+from playwright.async_api import Playwright
 from pydantic import TypeAdapter
 
 from browser_agent import processes
+from browser_agent.browser.driver import async_driver
 from browser_agent.browser.guarded_browser import driver_answers, without_lost_answers
 from browser_agent.errors import MachineTrouble, Superseded
 from browser_agent.keeper import worker_process
@@ -80,7 +81,7 @@ class RunKeeper:
         previous = await self._held_lease.claim(self._after)
         try:
             with stop_signals(self._stop.ask), self._stop.heard_by(self._stop_asked):
-                async with async_playwright() as playwright:
+                async with async_driver() as playwright:
                     await self._keep_with(playwright, previous)
             await self._held_lease.attest()
         finally:

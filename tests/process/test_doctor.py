@@ -11,11 +11,15 @@ from collections.abc import Sequence
 
 import psutil
 import pytest
+import typer
 
 from browser_agent.browser.chromium import ChromiumDidNotStart
+from browser_agent.browser.driver import DriverDidNotStart, driver
 from browser_agent.cli import browser_checks, check, doctor, installation, store_checks
 from browser_agent.cli.browser_checks import BrowserFacts, Trouble
 from browser_agent.cli.check import Check
+from browser_agent.cli.desk import told
+from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.shared_libraries import install_command, packages_for
 from browser_agent.settings import AS_SHIPPED
 from browser_agent.store import Store
@@ -110,8 +114,29 @@ def test_a_driver_that_lacks_a_library_is_reported_with_the_command_that_gets_it
     assert "its driver doesn't start: libatomic.so.1 is missing" in found.found
     assert found.to_do.startswith("browser-agent doctor --install, or: apt-get install")
     assert found.to_do.endswith(" --no-install-recommends libatomic1")
-    said = browser_checks.driver_failure()
+    said = browser_checks.driver_failure(DriverDidNotStart("Connection closed while reading from the driver"))
     assert said.startswith("Playwright's driver doesn't start: libatomic.so.1 is missing. Run: browser-agent doctor")
+
+
+def test_a_command_whose_driver_does_not_start_says_so_in_one_sentence(broken_driver, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", sys.executable)
+
+    def command(as_json: bool = False) -> Exit:
+        with driver():
+            return Exit.FINISHED
+
+    with pytest.raises(typer.Exit) as ended:
+        told(command)()
+    assert ended.value.exit_code == Exit.MISUSE
+    assert "Playwright's driver doesn't start: libatomic.so.1 is missing. Run: " in capsys.readouterr().err
+
+
+def test_an_error_of_a_command_is_never_blamed_on_the_driver(broken_driver):
+    def command() -> Exit:
+        raise ValueError("a fault of ours")
+
+    with pytest.raises(ValueError, match="a fault of ours"):
+        told(command)()
 
 
 def test_a_chromium_that_lacks_libraries_is_one_sentence(as_root_with_apt, tmp_path, monkeypatch):
@@ -121,7 +146,7 @@ def test_a_chromium_that_lacks_libraries_is_one_sentence(as_root_with_apt, tmp_p
     facts = browser_checks.browser_facts(open_page=False)
     assert facts.trouble == Trouble("libnss3.so is missing", ("libnss3.so",))
     assert "apt-get install" in browser_checks.check_chromium(facts).to_do
-    sentence = browser_checks.start_failure(ChromiumDidNotStart(f"{program} didn't start. Its last words:\n{said}"))
+    sentence = browser_checks.chromium_failure(ChromiumDidNotStart(f"{program} didn't start. Its last words:\n{said}"))
     assert sentence.startswith("Chromium doesn't start: libnss3.so is missing. Run: browser-agent doctor --install")
 
 
