@@ -40,6 +40,18 @@ class RunState(StrEnum):
     ABANDONED = "abandoned"
 
 
+class EndKind(StrEnum):
+    """What ended an attempt."""
+
+    WORKER_ENDED = "worker_ended"  # by itself or by a signal: see the exit code
+    KEEPER_DIED = "keeper_died"
+    RELEASED = "released"  # its keeper released the run, or another attempt had taken it: nothing was cut off
+
+
+TROUBLE_CODE = 71
+"""A worker's exit code when browser, driver or machine failed, which isn't the task's doing."""
+
+
 class StepState(StrEnum):
     """Where a step stands. Only `finished` and `raised` are handed back on a replay."""
 

@@ -2,11 +2,7 @@
 
 This module must not know observers or verdicts. Nothing in it may act: a view reads the acting page as it stands
 and opens fresh pages by GET. There is no click, fill, reload or way back here, and every write that a fresh page
-tries is refused: requests other than GET, HEAD and OPTIONS by `context.route`, web sockets by `route_web_socket`,
-what a page sends at its end by an init script, service workers by the context's own setting. Every look is kept in
-`looks`, with what it refused.
-
-What it can't stop: a GET that writes, at a site that does such things, and reports that the browser itself sends.
+tries is refused (see `write_barrier`). Every look is kept in `looks`, with what it refused.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,27 +15,14 @@ from .evidence import Frozen, Moment, plain_address
 from .reading import LookFailed, Reading, _playwright_error
 from .recording import Recording
 from .session import SESSION_STORAGE, giving_script, storage_state
+from .write_barrier import WriteBarrier
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Request, Route, StorageState
+    from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Request, StorageState
 
 Keep = Callable[[bytes, str], str]
 """Stores the bytes of a picture of the given media type, and returns their SHA-256 in hex."""
 
-_READS = {"GET", "HEAD", "OPTIONS"}
-# What a page sends at its end isn't seen by `context.route` (measured: a beacon and a fetch with keepalive, sent on
-# pagehide, reached the server). So a fresh page has nothing to send them with.
-_NO_LAST_WORDS = """(() => {
-  const define = (on, name, value) => Object.defineProperty(on, name, {value, configurable: true, writable: true});
-  const fetch = globalThis.fetch;
-  const writes = (asked) => asked?.keepalive && !/^(get|head)$/i.test(asked.method ?? "get");
-  define(Navigator.prototype, "sendBeacon", () => false);
-  define(globalThis, "fetchLater", undefined);
-  define(globalThis, "fetch", function (input, options) {
-    const refused = writes({ method: input?.method, keepalive: input?.keepalive, ...options });
-    return refused ? Promise.reject(new TypeError("Failed to fetch")) : fetch.apply(this, arguments);
-  });
-})()"""
 _WINDOW = {"width": 1280, "height": 1600}  # tall enough that a row of a list is on its picture
 _FORM_VALUES = "input, textarea, select, [contenteditable]"
 
@@ -98,6 +81,7 @@ class PageView:
         self._clock, self._deadline, self._glance, self._answer_of_post = clock, deadline, glance, answer_of_post
         self._options, self._shoot = options, shoot
         self._tabs: list[_Tab] = []
+        self._barrier: WriteBarrier | None = None  # while there are tabs
         self._looks: list[Look] = []
 
     @property
@@ -128,7 +112,8 @@ class PageView:
         """
         if urlsplit(address).scheme not in {"http", "https"}:
             raise LookFailed(f"only http and https pages can be looked at, not {plain_address(address)}")
-        tab = _Tab(self._context(scripts), self._deadline, self._shoot, self._note)
+        self._barrier = self._barrier or WriteBarrier(self._browser)
+        tab = _Tab(self._barrier, self._context(scripts), self._deadline, self._shoot, self._note)
         self._tabs.append(tab)
         return tab.read(address)
 
@@ -165,6 +150,9 @@ class PageView:
         """Close every fresh page. The acting page stays as it is."""
         while self._tabs:
             self._tabs.pop().close()
+        if self._barrier is not None:
+            self._barrier.remove()
+            self._barrier = None
 
     def __enter__(self) -> Self:
         return self
@@ -178,20 +166,17 @@ class _Tab:
 
     def __init__(
         self,
+        barrier: WriteBarrier,
         context: "BrowserContext",
         deadline: float,
         shoot: Callable[["Page"], str | None],
         note: Callable[..., None],
     ) -> None:
         self._context, self._deadline, self._shoot, self._note = context, deadline, shoot, note
-        self._refused: list[str] = []
         self._calls = 0
         self._reading: Reading | None = None
-        context.add_init_script(_NO_LAST_WORDS)
-        context.route("**/*", self._let_reads_through)
-        context.route_web_socket("**/*", lambda socket: socket.close())
         context.on("dialog", _dismiss)
-        self._page = context.new_page()
+        self._page, self._refused = barrier.open_page(context)
         self._page.on("request", self._count)
 
     def read(self, address: str) -> Reading:
@@ -230,23 +215,16 @@ class _Tab:
         )
         return reading
 
-    def _let_reads_through(self, route: "Route") -> None:
-        with suppress(_playwright_error()):  # the page may be closed by now, and its request with it
-            if route.request.method in _READS:
-                route.continue_()
-            else:
-                self._refused.append(f"{route.request.method} {plain_address(route.request.url)}")
-                route.abort("blockedbyclient")
-
     def _count(self, request: "Request") -> None:
         self._calls += request.resource_type in {"xhr", "fetch"}
 
     def _taken(self) -> list[str]:
-        taken, self._refused = self._refused, []
+        taken = list(self._refused)
+        self._refused.clear()
         return taken
 
     def close(self) -> None:
-        """Close it as it stands: taking its routes away first waits for ever on a server that is silent (measured)."""
+        """Close it as it stands."""
         with suppress(_playwright_error()):  # a browser that is gone has no page to close
             self._context.close()
 

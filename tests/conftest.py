@@ -11,6 +11,7 @@ pytest_plugins = [
     "pytester",
     "tests.support.process_marks",
     "tests.support.processor_time",
+    "tests.support.reaper",
     *(f"tests.{path.stem}" for path in sorted(Path(__file__).parent.glob("fix_*.py"))),
 ]
 

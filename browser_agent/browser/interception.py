@@ -148,16 +148,14 @@ class Pause:
     def _made(self, event: dict[str, Any]) -> None:
         target = event["targetInfo"]
         context = target.get("browserContextId", self._home)
-        if target["type"] not in _WORKERS:
-            self._contexts[target["targetId"]] = context
-        elif context == self._home:
+        self._contexts[target["targetId"]] = context  # for good: a page sends its last requests when it is gone
+        if target["type"] in _WORKERS and context == self._home:
             self._workers.add(target["targetId"])
             if self._worker_made is not None:
                 self._worker_made()
 
     def _gone(self, event: dict[str, Any]) -> None:
         self._workers.discard(event["targetId"])
-        self._contexts.pop(event["targetId"], None)
 
     async def _say(self, method: str, **facts: Any) -> None:
         """Tell the browser what becomes of a request; it may be gone meanwhile, and then there is nothing to tell."""

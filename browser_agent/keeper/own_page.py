@@ -20,7 +20,6 @@ from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.browser.own_page_gate import OwnPageGate
 from browser_agent.browser.task_page import Acting
 from browser_agent.errors import Fact, Misuse, Stop
-from browser_agent.keeper.run_end import ScriptError
 from browser_agent.options import OPEN_TASK, Event, Options, Tell
 from browser_agent.ownership.held_lease import RenewedLease
 from browser_agent.ownership.takeover import last_attempt, take_over
@@ -32,7 +31,7 @@ from browser_agent.script.gestures import Gesture
 from browser_agent.script.steps import Step, StepCall, step
 from browser_agent.settings_sources import load, store_meant
 from browser_agent.states import Point, RunState
-from browser_agent.store import Lease, Store
+from browser_agent.store import AttemptEnd, Lease, Store
 from browser_agent.wire import WireReport
 from observers import Site
 
@@ -261,7 +260,8 @@ def _ended(store: Store, lease: Lease, run: OpenRun) -> Iterator[None]:
             run.reopen(error)
         state = RunState.RAISED if stop is None else state_after(stop)
         said = str(error) if isinstance(error, Fact | Stop | Misuse) else (str(error).splitlines() or [""])[0]
-        _end(store, lease, state, str(ScriptError(type(error).__name__, said)))
+        kind = type(error).__name__
+        _end(store, lease, state, f"{kind}: {said}", kind if state is RunState.RAISED else None)
         raise
     if store.database.is_shut:
         return
@@ -271,10 +271,10 @@ def _ended(store: Store, lease: Lease, run: OpenRun) -> Iterator[None]:
     _end(store, lease, RunState.FINISHED, "its code came to its end")
 
 
-def _end(store: Store, lease: Lease, state: RunState | None, words: str) -> None:
+def _end(store: Store, lease: Lease, state: RunState | None, words: str, error_kind: str | None = None) -> None:
     if state is not None:
-        store.leases.end(lease, state, ended_by=words)
-    store.leases.end_attempt(lease, words)
+        store.leases.end(lease, state, ended_by=words, error_kind=error_kind)
+    store.leases.end_attempt(lease, AttemptEnd(words))
 
 
 def _frozen(sites: Mapping[str, Site], addresses: Mapping[str, str]) -> str:

@@ -2,48 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from browser_agent.options import Ended
-from browser_agent.states import RunState
-from browser_agent.store import Lease, Store
+from browser_agent.states import EndKind, RunState
+from browser_agent.store import AttemptEnd, Lease, Store
 from browser_agent.store.leases import deaths_after
 from browser_agent.store.records import RunRow
-
-
-@dataclass(frozen=True)
-class WorkerEnd:
-    """How a worker ended. Without code and signal nobody knows: its fork server had died.
-
-    Attributes:
-        code: its exit code.
-        signal: the number of the signal that ended it.
-        lingered: that signal was the keeper's, because the worker didn't leave by itself when it should have.
-        because: why the keeper ended it earlier than that, without a value of the task; "" if it didn't.
-    """
-
-    code: int | None = None
-    signal: int | None = None
-    lingered: bool = False
-    because: str = ""
-
-    @classmethod
-    def of(cls, code: int) -> WorkerEnd:
-        """Of an exit code as `os.waitstatus_to_exitcode` gives it: a signal's number is negative."""
-        return cls(code=code) if code >= 0 else cls(signal=-code)
-
-    def __str__(self) -> str:
-        """The words that are stored with the attempt."""
-        match self.code, self.signal:
-            case None, None:
-                words = "ended, its exit code is not known"
-            case code, None:
-                words = f"exit code {code}"
-            case _, number:
-                words = f"ended by signal {number}"
-        words += ", since it did not leave by itself" if self.lingered else ""
-        return f"{words}: {self.because}" if self.because else words
 
 
 @dataclass(frozen=True)
@@ -71,25 +36,45 @@ class LateStep:
 
 
 @dataclass(frozen=True)
-class ScriptError:
-    """What a task's script raised and didn't handle, in the form in which its run stores it.
+class WorkerEnd:
+    """How a worker ended. Without code and signal nobody knows: its fork server had died.
 
-    Args:
-        kind: the name of the error's class.
-        words: its text.
+    Attributes:
+        code: its exit code.
+        signal: the number of the signal that ended it.
+        lingered: that signal was the keeper's, because the worker didn't leave by itself when it should have.
+        because: why the keeper ended it earlier than that, without a value of the task; "" if it didn't.
+        late: the step that took too long, if that is why.
     """
 
-    kind: str
-    words: str
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.words}"
+    code: int | None = None
+    signal: int | None = None
+    lingered: bool = False
+    because: str = ""
+    late: LateStep | None = None
 
     @classmethod
-    def stored(cls, run: RunRow) -> ScriptError | None:
-        """Of a run that has raised; None of any other, and if something else than its script raised."""
-        found = re.match(r"(\w+): (.*)", run.ended_by or "", re.DOTALL) if run.state is RunState.RAISED else None
-        return cls(*found.groups()) if found else None
+    def of(cls, code: int) -> WorkerEnd:
+        """Of an exit code as `os.waitstatus_to_exitcode` gives it: a signal's number is negative."""
+        return cls(code=code) if code >= 0 else cls(signal=-code)
+
+    def __str__(self) -> str:
+        """The words that are stored with the attempt."""
+        match self.code, self.signal:
+            case None, None:
+                words = "ended, its exit code is not known"
+            case code, None:
+                words = f"exit code {code}"
+            case _, number:
+                words = f"ended by signal {number}"
+        words += ", since it did not leave by itself" if self.lingered else ""
+        return f"{words}: {self.because}" if self.because else words
+
+    @property
+    def stored(self) -> AttemptEnd:
+        """The end of an attempt that its worker's death ended."""
+        code = -self.signal if self.signal is not None else self.code
+        return AttemptEnd(str(self), EndKind.WORKER_ENDED, code, self.late.name if self.late else None)
 
 
 def run_as_it_stands(store: Store, lease: Lease) -> Ended:
@@ -103,25 +88,25 @@ def run_as_it_stands(store: Store, lease: Lease) -> Ended:
     return Ended(run.id, run.state, words, run.result, questions, run.attempt)
 
 
-def end_without_the_run(end: WorkerEnd, lease: Lease, run: RunRow, *, ours: bool) -> str:
-    """How the worker of an attempt ended that no longer had the run, in words.
+def end_without_the_run(end: WorkerEnd, lease: Lease, run: RunRow, *, ours: bool) -> AttemptEnd:
+    """The end of an attempt whose worker ended when it no longer had the run.
 
     Args:
-        end: how it ended.
+        end: how the worker ended.
         lease: the attempt's.
         run: the run as it stands.
         ours: its keeper ended it because it no longer had the run.
     """
     if end.code == 0:  # it had nothing left to do, so nothing was cut off
-        return str(end)
+        return end.stored
     handed_back = run.attempt == lease.attempt and run.state is not RunState.RUNNING
     first = "it handed its run back" if handed_back else "its run was given to another"
     if ours or end.lingered:
-        return f"{first}; its worker was ended after that"
-    return f"{first}; after that its worker died ({end})" if handed_back else str(end)
+        return AttemptEnd(f"{first}; its worker was ended after that")
+    return AttemptEnd(f"{first}; after that its worker died ({end})") if handed_back else end.stored
 
 
-def budget_used_up(store: Store, run: RunRow, end: WorkerEnd, trouble: str, late: LateStep | None) -> str:
+def budget_used_up(store: Store, run: RunRow, end: WorkerEnd, trouble: str) -> str:
     """That the attempts of a run are used up, for the person who is asked.
 
     Args:
@@ -129,14 +114,12 @@ def budget_used_up(store: Store, run: RunRow, end: WorkerEnd, trouble: str, late
         run: the run.
         end: how its last worker ended, which isn't stored yet.
         trouble: what that worker said about it; "" if it said nothing.
-        late: the step that took too long; None if the worker wasn't ended for that.
     """
-    if late is None:
+    if end.late is None:
         return f"The worker of run {run.id} has died {run.attempt} times ({trouble or end} the last time)."
     in_a_row = deaths_after(run)
-    ends = [*(row.how or "" for row in store.leases.attempts(run.id)[:-1]), str(end)][-in_a_row:]
-    times = sum(each.endswith(str(late)) for each in ends)
+    late = [*(row.late_step for row in store.leases.attempts(run.id)[:-1]), end.late.name][-in_a_row:]
+    times = late.count(end.late.name)
     more = f" In all its worker has died {in_a_row} times in a row." if in_a_row > times else ""
-    return (
-        f"Run {run.id}: {late.in_full}, {'once' if times == 1 else f'{times} times'}, and its worker was ended.{more}"
-    )
+    how_often = "once" if times == 1 else f"{times} times"
+    return f"Run {run.id}: {end.late.in_full}, {how_often}, and its worker was ended.{more}"

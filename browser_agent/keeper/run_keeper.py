@@ -37,7 +37,7 @@ from browser_agent.processes import ProcessId
 from browser_agent.run import run_secrets
 from browser_agent.run.session import RunSession
 from browser_agent.states import Point, RunState
-from browser_agent.store import Lease, Store
+from browser_agent.store import AttemptEnd, Lease, Store
 from browser_agent.store.records import AttemptRow, RunRow
 
 GRACE_SECONDS = 10.0
@@ -85,7 +85,7 @@ class RunKeeper:
                     await self._keep_with(playwright, previous)
             await self._held_lease.attest()
         finally:
-            await self._held_lease.end_attempt("its keeper has ended")
+            await self._held_lease.end_attempt(AttemptEnd("its keeper has ended"))
         return await asyncio.to_thread(run_as_it_stands, self._store, self._lease)
 
     async def _keep_with(self, playwright: Playwright, previous: AttemptRow | None) -> None:
@@ -125,11 +125,11 @@ class RunKeeper:
                 return
             if because := await self._why_no_further(end, run):
                 await asyncio.to_thread(self._give_up, because)
-                await held.end_attempt(str(end))
+                await held.end_attempt(end.stored)
                 return
             self._notify("worker_died", f"The worker died ({end}). The next one looks at what its last gesture did.")
             await held.claim_next()
-            await held.end_attempt(str(end), lease)
+            await held.end_attempt(end.stored, lease)
 
     async def _attempt(self) -> WorkerEnd:
         """Run one worker to its end."""
@@ -157,7 +157,7 @@ class RunKeeper:
             self._channel = None
             channel.close()
             await self._browser.dismiss_dialogs()
-        return replace(end, because=supervisor.because)
+        return replace(end, because=supervisor.because, late=supervisor.late)
 
     def _work(self) -> Message:
         options = TypeAdapter(Options).dump_python(replace(self._options, kill_at=None), mode="json")
@@ -174,8 +174,7 @@ class RunKeeper:
         if not await driver_answers(self._playwright):
             return f"The Playwright driver of run {self._run}'s keeper has died: without it no gesture can be guarded."
         if used_up(run, self._options):
-            late = self._supervisor.late
-            return await asyncio.to_thread(budget_used_up, self._store, run, end, self._trouble, late)
+            return await asyncio.to_thread(budget_used_up, self._store, run, end, self._trouble)
         return ""
 
     def _give_up(self, words: str) -> None:

@@ -29,7 +29,6 @@ from browser_agent.errors import (
     Superseded,
 )
 from browser_agent.keeper.channel import Channel, Message
-from browser_agent.keeper.run_end import ScriptError
 from browser_agent.keeper.stop_request import ignore_interrupts
 from browser_agent.keeper.worker_attempt import WorkerAttempt
 from browser_agent.options import KillAt, Options
@@ -40,12 +39,9 @@ from browser_agent.run.reversal import load
 from browser_agent.script.arguments import load_arguments
 from browser_agent.script.loading import package_versions, source_hash
 from browser_agent.script.tasks import Task
-from browser_agent.states import RunState
+from browser_agent.states import TROUBLE_CODE, RunState
 from browser_agent.store import Lease, Store, Times
 from browser_agent.store.records import RunRow
-
-TROUBLE_CODE = 71
-"""The worker's exit code when browser, driver or machine gave way, which isn't the task's doing."""
 
 
 class _Died(Exception):
@@ -115,8 +111,8 @@ def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, 
             raise _Died(f"While the task ran, {broken}.") from error
         else:
             run.reopen(error)
-            raised = str(_script_error(error, task))
-            store.leases.end(lease, RunState.RAISED, ended_by=raised)
+            raised, kind = _in_words(error, task), type(error).__name__
+            store.leases.end(lease, RunState.RAISED, ended_by=raised, error_kind=kind)
             attempt.emit("raised", raised)
     else:
         if run.stop is not None:
@@ -139,12 +135,12 @@ def _stopped(attempt: Attempt, stop: Stop) -> None:
     attempt.emit("stopped", str(stop))
 
 
-def _script_error(error: BaseException, task: Task[..., Any]) -> ScriptError:
-    """The error with the task's line; only its first line if it isn't ours, since the rest may quote values."""
+def _in_words(error: BaseException, task: Task[..., Any]) -> str:
+    """The script's error with the task's line. Only its first line if it isn't ours: the rest may quote values."""
     said = str(error) if isinstance(error, Fact | Misuse) else (str(error).splitlines() or [""])[0]
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == task.file]
     position = f" ({task.file.name}:{frames[-1].lineno})" if frames else ""
-    return ScriptError(type(error).__name__, f"{said}{position}")
+    return f"{type(error).__name__}: {said}{position}"
 
 
 def _bind(task: Task[..., Any], row: RunRow) -> None:

@@ -21,7 +21,7 @@ from browser_agent.ownership.engine import Engine, EngineOrder
 from browser_agent.ownership.leftovers import earlier_attempts, unblock_store
 from browser_agent.ownership.takeover import last_attempt, own_process, take_over
 from browser_agent.reporting import log
-from browser_agent.store import Lease, Store
+from browser_agent.store import AttemptEnd, Lease, Store
 from browser_agent.store.records import AttemptRow
 
 ENGINE_POLL_SECONDS = 0.5
@@ -173,9 +173,9 @@ class HeldLease(RenewedLease):
         """Store facts in the current attempt's row."""
         await asyncio.to_thread(self._store.leases.record, self.lease, **facts)
 
-    async def end_attempt(self, how: str, lease: Lease | None = None) -> None:
+    async def end_attempt(self, end: AttemptEnd, lease: Lease | None = None) -> None:
         """Store how an attempt ended: the current one, unless another is given."""
-        await asyncio.to_thread(self._store.leases.end_attempt, lease or self.lease, how)
+        await asyncio.to_thread(self._store.leases.end_attempt, lease or self.lease, end)
 
     async def attest(self) -> None:
         """Attest, for other hosts, that all that this keeper and earlier ones here had started was seen dead."""

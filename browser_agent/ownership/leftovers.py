@@ -14,8 +14,12 @@ from browser_agent import processes
 from browser_agent.browser.chromium import Chromium, processes_of
 from browser_agent.ownership.takeover import end_process, lives, near, stored_as
 from browser_agent.processes import ProcessId
-from browser_agent.store import Lease, Store
+from browser_agent.states import EndKind
+from browser_agent.store import AttemptEnd, Lease, Store
 from browser_agent.store.records import AttemptRow
+
+_TAKEN = AttemptEnd("its run was given to another")
+_KEEPER_DIED = AttemptEnd("its keeper died", EndKind.KEEPER_DIED)
 
 
 @dataclass(frozen=True)
@@ -94,8 +98,8 @@ def end_leftovers(store: Store, lease: Lease, previous: AttemptRow | None) -> st
             else:
                 left.end()
         if row.ended is None:
-            how = "its run was given to another" if keeper_lives else "its keeper died"
-            store.leases.end_attempt(Lease(lease.run, row.number, ""), how)
+            end = _TAKEN if keeper_lives else _KEEPER_DIED
+            store.leases.end_attempt(Lease(lease.run, row.number, ""), end)
     return adopted
 
 

@@ -18,7 +18,7 @@ from browser_agent.ownership.engine import NO_ENGINE, Engine
 from browser_agent.ownership.terminal import watcher
 from browser_agent.processes import ProcessId
 from browser_agent.states import RunState
-from browser_agent.store import Lease, Store
+from browser_agent.store import AttemptEnd, Lease, Store
 from browser_agent.store.records import AttemptRow, RunRow
 
 _PROCESS = TypeAdapter(ProcessId)
@@ -93,7 +93,7 @@ def give_to_queue(store: Store, run: str, by: str) -> None:
     """
     lease = take_over(store, run, last_attempt(store, run))
     store.leases.requeue(lease, f"given to the queue by {by}")
-    store.leases.end_attempt(lease, "it only gave the run to the queue")
+    store.leases.end_attempt(lease, AttemptEnd("it only gave the run to the queue"))
     store.deaths.attest(run, [lease.attempt], own_process())
 
 

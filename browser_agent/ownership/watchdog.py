@@ -19,14 +19,14 @@ from browser_agent.ownership.takeover import lives, near, own_process, under_eng
 from browser_agent.processes import StillAlive
 from browser_agent.reporting import log
 from browser_agent.reporting.announcer import Announcer
-from browser_agent.states import RunState
-from browser_agent.store import Lease, Store
+from browser_agent.states import EndKind, RunState
+from browser_agent.store import AttemptEnd, Lease, Store
 from browser_agent.store.records import AttemptRow, RunRow
 
 INTERVAL_SECONDS = 1.0
 TAKEOVER_SECONDS = 10.0
 """How long a dead keeper's leftovers wait for a keeper that takes the run over and may read the living browser."""
-_HOW = "its keeper died; seen by the watcher"
+_KEEPER_DIED = AttemptEnd("its keeper died; seen by the watcher", EndKind.KEEPER_DIED)
 
 
 class Watchdog:
@@ -101,7 +101,7 @@ class Watchdog:
         dead = left.all_dead()
         if not dead and not self._has_waited((run, number), takeover_seconds):
             return
-        if not self._store.deaths.record_death(run, number, _HOW):  # another keeper has it now
+        if not self._store.deaths.record_death(run, number, _KEEPER_DIED):  # another keeper has it now
             return
         try:
             if not dead:
@@ -120,7 +120,8 @@ class Watchdog:
         ended = attempt.ended is not None  # one that only lost its lease may still be resumed by its keeper
         if not spent and (run.queued or not ended or not self._has_waited((run.id, attempt.number), takeover_seconds)):
             return
-        how = attempt.how or (_HOW if near(self._store, attempt.host, attempt.keeper) else "its lease ran out")
+        here = near(self._store, attempt.host, attempt.keeper)
+        how = attempt.how or (_KEEPER_DIED.words if here else "its lease ran out")
         words = (
             f"Run {run.id} was interrupted {run.deaths + 1} times in a row without finishing anything between ({how})."
             if spent

@@ -13,7 +13,7 @@ from textwrap import shorten
 from typing import Any
 
 from browser_agent.secrets.secret import SECRET_TAG
-from browser_agent.states import Answer, GestureState, QuestionKind
+from browser_agent.states import TROUBLE_CODE, Answer, EndKind, GestureState, QuestionKind
 from browser_agent.store.answers import ALLOWED
 from browser_agent.store.records import AttemptRow, CheckpointRow, GestureRow, ObservationRow, QuestionRow
 
@@ -36,10 +36,9 @@ TONES: Mapping[GestureState, tuple[str, str]] = {
 _COUNTED = {_G.ASKED: "unknown, asked", _G.REFUSED: "refused", _G.REJECTED: "rejected"}
 _PROVES = {"wire": "what the gate saw on the wire", "gate": "the gate at the wire, which nothing passed"}
 _ENDS = {
-    "exit code 0": "its worker ended by itself",
-    "exit code 71": "its worker ended, since its browser, driver or machine had failed",
+    0: "its worker ended by itself",
+    TROUBLE_CODE: "its worker ended, since its browser, driver or machine had failed",
 }
-_INTERRUPTED = ("ended by signal", "exit code", "ended, its exit code", "its keeper died")
 _SIGNED = "--by NAME --reason TEXT"
 
 
@@ -64,21 +63,28 @@ def state_in_words(row: GestureRow, *, keeper_alive: bool = True) -> str:
     return row.state.replace("_", " ")
 
 
-def end_in_words(how: str | None) -> str:
+def end_in_words(row: AttemptRow) -> str:
     """How an attempt ended."""
-    if how is None:
+    if row.how is None:
         return "has not ended"
-    return f"its worker was {how}" if how.startswith("ended by signal") else _ENDS.get(how, how)
+    if row.exit_code is None:
+        return row.how
+    return f"its worker was {row.how}" if row.exit_code < 0 else _ENDS.get(row.exit_code, row.how)
 
 
 def interruptions(attempts: Sequence[AttemptRow]) -> str:
     """Which attempts were interrupted, by what and when, and whether another one resumed the run; "" if none was."""
-    cut = [row for row in attempts if (row.how or "").startswith(_INTERRUPTED) and row.how != "exit code 0"]
+    cut = [row for row in attempts if _was_interrupted(row)]
     if not cut:
         return ""
-    causes = "; ".join(f"{end_in_words(row.how)} at {clock(row.ended)} UTC (attempt {row.number})" for row in cut)
+    causes = "; ".join(f"{end_in_words(row)} at {clock(row.ended)} UTC (attempt {row.number})" for row in cut)
     times = f"{len(cut)} interruption{'s' if len(cut) > 1 else ''}"
     return f"{'Resumed after' if cut[-1] is not attempts[-1] else 'Not resumed after'} {times}: {causes}."
+
+
+def _was_interrupted(row: AttemptRow) -> bool:
+    died = row.end_kind is EndKind.WORKER_ENDED and row.exit_code != 0
+    return died or row.end_kind is EndKind.KEEPER_DIED
 
 
 def last_confirmed(gestures: Sequence[GestureRow]) -> str:

@@ -20,12 +20,13 @@ from browser_agent.store.evidence_location import open_evidence
 from browser_agent.store.inbox import Inbox, NewQuestion
 from browser_agent.store.journal import Intent, Journal, NewStep
 from browser_agent.store.lease_times import Times
-from browser_agent.store.leases import Lease, Leases
+from browser_agent.store.leases import AttemptEnd, Lease, Leases
 from browser_agent.store.logins import Logins
 from browser_agent.store.queue import Offer, Queue, Work
 from browser_agent.store.worker_registry import Keepers
 
 __all__ = [
+    "AttemptEnd",
     "Consent",
     "Intent",
     "Lease",

@@ -20,7 +20,7 @@ from browser_agent.store.backend import Backend
 from browser_agent.store.column_types import scrubbed_columns
 from browser_agent.store.sqlite import SqliteBackend
 
-SCHEMA = "0007"
+SCHEMA = "0008"
 """The newest migration; a test keeps it equal to the last file in `migrations/versions`."""
 OLDEST_SCHEMA = "0006"
 """Older ones were made by development versions, and are no longer read."""

@@ -17,6 +17,7 @@ from browser_agent.states import RUN_ARROWS, RunState
 from browser_agent.store import audit
 from browser_agent.store.database import Database
 from browser_agent.store.lease_times import moment
+from browser_agent.store.leases import AttemptEnd
 from browser_agent.store.queue import is_last
 from browser_agent.store.records import AttemptRow, RunRow
 
@@ -48,7 +49,7 @@ class Deaths:
             asked = select(RunRow, AttemptRow).join(AttemptRow, is_last()).where(RunRow.state == RunState.RUNNING, over)
             return [(run, row) for run, row in session.exec(asked)]
 
-    def record_death(self, run: str, number: int, how: str) -> bool:
+    def record_death(self, run: str, number: int, end: AttemptEnd) -> bool:
         """Record that an attempt has ended, if it is the run's last on this host; whether it is."""
         with self._database.write() as session:
             asked = select(AttemptRow).join(RunRow, self._is_last_here()).where(AttemptRow.run_id == run)
@@ -56,9 +57,9 @@ class Deaths:
             if row is None or row.number != number:
                 return False
             if row.ended is None:
-                row.ended, row.how = self._clock.now(), how
+                end.store_in(row, self._clock.now())
                 session.add(row)
-                audit.append(session, self._clock, "attempt_ended", run, attempt=number, how=how)
+                audit.append(session, self._clock, "attempt_ended", run, attempt=number, how=end.words)
             return True
 
     def _is_last_here(self) -> ColumnElement[bool]:

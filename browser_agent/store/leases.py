@@ -17,7 +17,7 @@ from sqlmodel import Session, col, select
 
 from browser_agent.clock import Clock, new_id
 from browser_agent.errors import InOtherHands, NotAllowed, Superseded, UnknownName
-from browser_agent.states import RUN_ARROWS, RunState, check_arrow
+from browser_agent.states import RUN_ARROWS, EndKind, RunState, check_arrow
 from browser_agent.store import audit
 from browser_agent.store.database import Database, scrubbed
 from browser_agent.store.lease_times import Times, at, moment
@@ -32,6 +32,28 @@ class Lease:
     run: str
     attempt: int
     token: str
+
+
+@dataclass(frozen=True)
+class AttemptEnd:
+    """How an attempt ended.
+
+    Args:
+        words: the same for a person.
+        kind: what ended it.
+        exit_code: its worker's, or the signal's number as a negative one; None = not known.
+        late_step: the step whose time limit ended its worker.
+    """
+
+    words: str
+    kind: EndKind = EndKind.RELEASED
+    exit_code: int | None = None
+    late_step: str | None = None
+
+    def store_in(self, row: AttemptRow, now: datetime) -> None:
+        """Set the row's columns."""
+        row.ended, row.how, row.end_kind = now, self.words, self.kind
+        row.exit_code, row.late_step = self.exit_code, self.late_step
 
 
 def refuse_ended(row: RunRow) -> None:
@@ -171,7 +193,8 @@ class Leases:
             lease = Lease(run, row.attempt + 1, secrets.token_hex(16))
             row.deaths = 0 if reset_deaths else deaths_after(row)
             row.looks = row.looks if only_look else 0
-            row.attempt, row.token, row.state, row.ended_by = lease.attempt, lease.token, RunState.RUNNING, None
+            row.attempt, row.token, row.state = lease.attempt, lease.token, RunState.RUNNING
+            row.ended_by = row.error_kind = None
             row.lease_until, row.updated = now + self._times.lease, self._clock.now()
             session.add(row)
             attempt = AttemptRow(run_id=run, number=lease.attempt, host=self._host, keeper=keeper, present=present)
@@ -207,20 +230,35 @@ class Leases:
                 setattr(attempt, name, fact)
             session.add(attempt)
 
-    def end_attempt(self, lease: Lease, how: str) -> None:
+    def end_attempt(self, lease: Lease, end: AttemptEnd) -> None:
         """Record how the attempt ended, once. A superseded attempt may do so too, since it changes nothing else."""
         with self._database.write() as session:
             attempt = session.get_one(AttemptRow, (lease.run, lease.attempt))
             if attempt.ended is not None:
                 return
-            attempt.ended, attempt.how = self._clock.now(), how
+            end.store_in(attempt, self._clock.now())
             session.add(attempt)
-            audit.append(session, self._clock, "attempt_ended", lease.run, attempt=lease.attempt, how=how)
+            audit.append(session, self._clock, "attempt_ended", lease.run, attempt=lease.attempt, how=end.words)
 
     def end(
-        self, lease: Lease, state: RunState, *, ended_by: str, result: str | None = None, queued: bool | None = None
+        self,
+        lease: Lease,
+        state: RunState,
+        *,
+        ended_by: str,
+        result: str | None = None,
+        queued: bool | None = None,
+        error_kind: str | None = None,
     ) -> None:
-        """Release the lease and leave the run in that state; `queued` changes whether it is for worker processes.
+        """Release the lease and leave the run in that state.
+
+        Args:
+            lease: the lease.
+            state: the run's new state.
+            ended_by: why, in words.
+            result: JSON of what its task returned.
+            queued: whether it is for worker processes from now on; None = as before.
+            error_kind: the class name of the error that its script raised.
 
         Raises:
             Superseded: another attempt owns the run.
@@ -241,6 +279,7 @@ class Leases:
                 state=state,
                 lease_until=0.0,
                 ended_by=ended_by,
+                error_kind=error_kind,
                 result=result,
                 updated=self._clock.now(),
             )

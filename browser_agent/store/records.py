@@ -11,7 +11,7 @@ from datetime import datetime
 from sqlalchemy import Index, LargeBinary, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from browser_agent.states import Answer, GestureState, QuestionKind, QuestionState, RunState, StepState
+from browser_agent.states import Answer, EndKind, GestureState, QuestionKind, QuestionState, RunState, StepState
 from browser_agent.store.column_types import data_field, enum_field, text_field, time_field
 
 
@@ -34,6 +34,7 @@ class RunRow(SQLModel, table=True):
     result: str | None = data_field(default=None)  # JSON of the task's return value
     submitted_by: str | None = None  # the person or the machine's account that is responsible for it
     ended_by: str | None = text_field(default=None)  # why the run is in its state, in words
+    error_kind: str | None = None  # the class name of the error that its script raised
     created: datetime = time_field()
     updated: datetime = time_field()
     queued: bool = False  # any worker process may take it
@@ -63,6 +64,9 @@ class AttemptRow(SQLModel, table=True):
     began: datetime = time_field()
     ended: datetime | None = time_field(default=None)
     how: str | None = text_field(default=None)  # how it ended, in words
+    end_kind: EndKind | None = enum_field(EndKind, default=None)  # what ended it
+    exit_code: int | None = None  # its worker's, or the signal's number as a negative one; None = not known
+    late_step: str | None = None  # the step whose time limit ended its worker
     beaten: datetime | None = time_field(
         default=None
     )  # the last heartbeat; this and what follows by the database's clock

@@ -18,8 +18,8 @@ from sqlalchemy import text as sql
 
 from browser_agent.errors import Misuse, UnknownName
 from browser_agent.reporting.html_report import write_report
-from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
-from browser_agent.store import Consent, Lease, NewQuestion, PersonAnswer, Store
+from browser_agent.states import Answer, EndKind, GestureState, QuestionKind, RunState, StepState
+from browser_agent.store import AttemptEnd, Consent, Lease, NewQuestion, PersonAnswer, Store
 from tests.store.building import NOON, HandClock, called, claim, folder_of, intent, submit
 
 HOSTILE = "<script>document.title = 'owned'</script><img src=http://evil.example/x onerror=\"document.title='owned'\">"
@@ -132,7 +132,7 @@ def told(store: Store, clock: HandClock) -> Story:
     story.settle(story.make("S-101", "Nordwind"), "S-101", "INV-2301")
     lost = story.make("S-102", f"Suedwind {HOSTILE}")
     store.journal.release(story.lease, lost, "POST", "http://127.0.0.1:8001/invoices")
-    store.leases.end_attempt(story.lease, "ended by signal 9")
+    store.leases.end_attempt(story.lease, AttemptEnd("ended by signal 9", EndKind.WORKER_ENDED, -9))
     story.lease = claim(store, story.run)
     rows = [{"Reference": "S-101", "Number": "INV-2301"}, {"Reference": HOSTILE, "Number": "INV-2299"}]
     listed = store.artifacts.save(picture("Invoices\nS-101 INV-2301\nS-099 INV-2299"), "image/webp")

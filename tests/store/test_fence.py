@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from browser_agent.errors import InOtherHands, Misuse, NotAllowed, Superseded, UnknownName
-from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
-from browser_agent.store import Lease, NewQuestion, PersonAnswer, Store
+from browser_agent.states import Answer, EndKind, GestureState, QuestionKind, RunState, StepState
+from browser_agent.store import AttemptEnd, Lease, NewQuestion, PersonAnswer, Store
 from browser_agent.store.inbox import Inbox
 from browser_agent.store.journal import Journal
 from browser_agent.store.leases import Leases
@@ -118,10 +118,11 @@ def test_the_right_number_with_another_token_writes_nothing(store: Store, lease:
 
 def test_a_superseded_attempt_may_still_say_how_it_ended_and_nothing_else(store: Store, lease: Lease) -> None:
     claim(store, lease.run)
-    store.leases.end_attempt(lease, "ended by signal 9")
-    store.leases.end_attempt(lease, "a later word")
+    store.leases.end_attempt(lease, AttemptEnd("ended by signal 9", EndKind.WORKER_ENDED, -9))
+    store.leases.end_attempt(lease, AttemptEnd("a later word"))
     first, second = store.leases.attempts(lease.run)
     assert (first.how, first.ended, second.how) == ("ended by signal 9", NOON, None)
+    assert (first.end_kind, first.exit_code, second.end_kind) == (EndKind.WORKER_ENDED, -9, None)
     assert [line["how"] for line in store.audit_lines() if line["kind"] == "attempt_ended"] == ["ended by signal 9"]
 
 

@@ -19,8 +19,8 @@ from sqlmodel import SQLModel
 
 from browser_agent.errors import StoreUnusable
 from browser_agent.reporting.html_report import write_report
-from browser_agent.states import Answer, GestureState, RunState
-from browser_agent.store import PersonAnswer, Store, database
+from browser_agent.states import Answer, EndKind, GestureState, RunState
+from browser_agent.store import AttemptEnd, PersonAnswer, Store, database
 from tests.fix_postgres import Server
 from tests.store.building import (
     HandClock,
@@ -106,6 +106,42 @@ def test_its_reports_open(old: Path | str, tmp_path: Path) -> None:
             report = write_report(store, run.id, tmp_path / f"{run.key}.html").read_text(encoding="utf-8")
             assert run.id in report
     assert "by ann: I looked at the order list" in (tmp_path / "settled.html").read_text(encoding="utf-8")
+
+
+_HOW: dict[str, tuple[EndKind, int | None, str | None]] = {
+    "exit code 0": (EndKind.WORKER_ENDED, 0, None),
+    "exit code 71: its browser was dead, and it did not notice": (EndKind.WORKER_ENDED, 71, None),
+    "ended by signal 9: the step post took longer than 2.5 s": (EndKind.WORKER_ENDED, -9, "post"),
+    "ended by signal 15, since it did not leave by itself": (EndKind.WORKER_ENDED, -15, None),
+    "ended, its exit code is not known": (EndKind.WORKER_ENDED, None, None),
+    "its keeper died; seen by the watcher": (EndKind.KEEPER_DIED, None, None),
+    "it handed its run back; its worker was ended after that": (EndKind.RELEASED, None, None),
+}
+
+
+def test_the_ends_that_schema_0007_said_in_words_alone_become_values(store: Store) -> None:
+    run = submit(store)
+    for how in _HOW:
+        store.leases.end_attempt(claim(store, run), AttemptEnd(how))
+    going = claim(store, run)
+    raised, broken = claim(store), claim(store)
+    store.leases.end(raised, RunState.RAISED, ended_by="Rejected: HTTP 422: no such customer")
+    store.leases.end(broken, RunState.RAISED, ended_by="No task in invoices.py")
+    for column in ("attempt DROP COLUMN end_kind", "attempt DROP COLUMN exit_code", "attempt DROP COLUMN late_step"):
+        by_raw_sql(store, f"ALTER TABLE {column}")
+    by_raw_sql(store, "ALTER TABLE run DROP COLUMN error_kind")
+    by_raw_sql(store, "UPDATE alembic_version SET version_num = '0007'")
+    with Store(store.address) as opened:
+        rows = opened.leases.attempts(run)
+        ends = {row.how: (row.end_kind, row.exit_code, row.late_step) for row in rows if row.how is not None}
+        assert ends == _HOW and rows[-1].end_kind is None
+        assert rows[-1].number == going.attempt
+        assert [opened.leases.run(lease.run).error_kind for lease in (raised, broken, going)] == [
+            "Rejected",
+            None,
+            None,
+        ]
+        assert everything(opened)["alembic_version"] == [(database.SCHEMA,)]
 
 
 @pytest.mark.parametrize("schema", ["0001", "0005"])

@@ -13,8 +13,8 @@ from browser_agent.options import Options
 from browser_agent.ownership.takeover import own_process, take_over
 from browser_agent.ownership.watchdog import Watchdog
 from browser_agent.processes import HOST_VARIABLE, own_host
-from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
-from browser_agent.store import Lease, PersonAnswer, Store, Times, Work
+from browser_agent.states import Answer, EndKind, GestureState, QuestionKind, RunState, StepState
+from browser_agent.store import AttemptEnd, Lease, PersonAnswer, Store, Times, Work
 from browser_agent.store.records import RunRow
 from tests.store.building import asked, brought, by_raw_sql, called, everything
 
@@ -206,7 +206,7 @@ def test_a_dead_keepers_attempt_is_buried_and_attested_by_its_own_host(store: St
     taken(store, run)
     assert glance(store) == ["attested"]
     (attempt,) = store.leases.attempts(run)
-    assert attempt.how == "its keeper died; seen by the watcher"
+    assert (attempt.how, attempt.end_kind) == ("its keeper died; seen by the watcher", EndKind.KEEPER_DIED)
     assert attempt.attested is not None and (attempt.attested_by or "").startswith(store.host)
     assert (store.leases.run(run).state, glance(store)) == (RunState.RUNNING, [])
 
@@ -255,7 +255,7 @@ def test_the_watcher_leaves_an_attempt_that_was_followed_by_another(store: Store
     run = queued(store)
     taken(store, run)
     taken(store, run, own_process())
-    assert not store.deaths.record_death(run, 1, "too late")
+    assert not store.deaths.record_death(run, 1, AttemptEnd("too late"))
     assert (glance(store), store.leases.attempts(run)[0].ended) == ([], None)
 
 

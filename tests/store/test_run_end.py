@@ -8,14 +8,13 @@ import pytest
 
 from browser_agent.keeper.run_end import (
     LateStep,
-    ScriptError,
     WorkerEnd,
     budget_used_up,
     end_without_the_run,
     run_as_it_stands,
 )
-from browser_agent.states import RunState
-from browser_agent.store import Store
+from browser_agent.states import EndKind, RunState
+from browser_agent.store import AttemptEnd, Store
 from tests.store.building import asked, claim
 
 DONE, KILLED = WorkerEnd(code=0), WorkerEnd(signal=9)
@@ -39,15 +38,22 @@ def test_a_workers_end_has_the_words_that_attempts_are_stored_with(end: WorkerEn
     assert str(end) == words
 
 
+def test_a_workers_end_is_stored_with_its_exit_code_or_signal_and_the_late_step() -> None:
+    assert WorkerEnd.of(71).stored == AttemptEnd("exit code 71", EndKind.WORKER_ENDED, 71)
+    assert WorkerEnd().stored.exit_code is None
+    late = WorkerEnd(signal=9, late=LateStep("post", "post('S-1')", 2.0)).stored
+    assert (late.kind, late.exit_code, late.late_step) == (EndKind.WORKER_ENDED, -9, "post")
+
+
 @pytest.mark.parametrize(("named", "others"), [(2, 0), (1, 1)])
 def test_a_used_up_budget_names_the_late_step_and_how_often_it_was_late(store: Store, named: int, others: int) -> None:
     late = LateStep("post", "post('S-1')", 2.0)
-    end = WorkerEnd(signal=9, because=str(late))
+    end = WorkerEnd(signal=9, because=str(late), late=late)
     lease = claim(store)
     for earlier in [KILLED] * others + [end] * (named - 1):
-        store.leases.end_attempt(lease, str(earlier))
+        store.leases.end_attempt(lease, earlier.stored)
         lease = claim(store, lease.run)
-    words = budget_used_up(store, store.leases.run(lease.run), end, "", late)
+    words = budget_used_up(store, store.leases.run(lease.run), end, "")
     times = {1: "once", 2: "2 times"}[named]
     more = " In all its worker has died 2 times in a row." if others else ""
     assert (
@@ -55,12 +61,14 @@ def test_a_used_up_budget_names_the_late_step_and_how_often_it_was_late(store: S
     )
 
 
-def test_the_kind_of_a_scripts_error_is_read_from_its_stored_form_alone(store: Store) -> None:
+def test_the_kind_of_a_scripts_error_is_stored_until_its_run_is_resumed(store: Store) -> None:
     lease = claim(store)
-    assert ScriptError.stored(store.leases.run(lease.run)) is None
-    raised = ScriptError("Rejected", "HTTP 422: no such customer\n(books.py:7)")
-    store.leases.end(lease, RunState.RAISED, ended_by=str(raised))
-    assert ScriptError.stored(store.leases.run(lease.run)) == raised
+    said = "Rejected: HTTP 422: no such customer"
+    store.leases.end(lease, RunState.RAISED, ended_by=said, error_kind="Rejected")
+    row = store.leases.run(lease.run)
+    assert (row.error_kind, row.ended_by) == ("Rejected", said)
+    claim(store, lease.run)
+    assert store.leases.run(lease.run).error_kind is None
 
 
 def test_the_end_of_a_run_is_told_as_its_own_by_the_attempt_that_ended_it(store: Store) -> None:
@@ -96,14 +104,14 @@ def test_a_worker_that_handed_its_run_back_was_not_killed_by_anybody_else(
 ) -> None:
     lease = claim(store)
     store.leases.end(lease, RunState.WAITING, ended_by="a question waits")
-    assert end_without_the_run(end, lease, store.leases.run(lease.run), ours=ours) == words
+    assert end_without_the_run(end, lease, store.leases.run(lease.run), ours=ours).words == words
 
 
 def test_a_worker_whose_run_went_to_another_was_ended_by_its_keeper_or_killed(store: Store) -> None:
     lease = claim(store)
     claim(store, lease.run)
     run = store.leases.run(lease.run)
-    assert end_without_the_run(KILLED, lease, run, ours=True) == (
+    assert end_without_the_run(KILLED, lease, run, ours=True) == AttemptEnd(
         "its run was given to another; its worker was ended after that"
     )
-    assert end_without_the_run(KILLED, lease, run, ours=False) == str(KILLED)
+    assert end_without_the_run(KILLED, lease, run, ours=False) == KILLED.stored

@@ -10,7 +10,7 @@ import pytest
 from browser_agent.errors import WrongTask
 from browser_agent.secrets.secret import Secret
 from browser_agent.states import Answer, GestureState, QuestionKind, RunState, StepState
-from browser_agent.store import Intent, NewQuestion, NewStep, PersonAnswer, Store
+from browser_agent.store import AttemptEnd, Intent, NewQuestion, NewStep, PersonAnswer, Store
 from browser_agent.store.column_types import scrubbed_columns
 from tests.store.building import stored_bytes
 
@@ -53,7 +53,7 @@ def test_what_is_said_about_a_run_a_step_a_gesture_and_a_question_is_scrubbed(st
     assert store.inbox.ask(lease, asked).id == question.id  # it is known again as it stands there
     store.inbox.answer(question.id, PersonAnswer(Answer.HAPPENED, "Ann", SAID, {"number": f"1 {PLANTED}"}))
     store.journal.end_step(lease, step.id, StepState.RAISED, json.dumps({"fact": "Refused", "words": SAID}))
-    store.leases.end_attempt(lease, SAID)
+    store.leases.end_attempt(lease, AttemptEnd(SAID))
     store.leases.end(lease, RunState.RAISED, ended_by=SAID, result=json.dumps(SAID))
     kept = everything(store)
     assert PLANTED not in kept and "[secret env:DOOR]" in kept and "h.example/a?k" in kept

@@ -9,7 +9,7 @@ import pytest
 
 from browser_agent.keeper.launch import submit
 from browser_agent.states import RunState
-from browser_agent.store import Store
+from browser_agent.store import AttemptEnd, Store
 from tests.soak.count import Tally, count
 from tests.soak.town import TRADES, Meant, Town, Trade
 
@@ -30,7 +30,7 @@ class Ledgers:
         if state is not None:
             lease = self.store.leases.claim(row.id, keeper='{"pid": 1, "started": 1.0}', keeper_dead=False)
             self.store.leases.end(lease, state, ended_by="a test")
-            self.store.leases.end_attempt(lease, "a test")
+            self.store.leases.end_attempt(lease, AttemptEnd("a test"))
         self.meant[row.id] = Meant(trade, "R-1")
 
     def enter(self, trade: Trade) -> None:

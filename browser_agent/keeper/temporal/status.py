@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from browser_agent.keeper.run_end import ScriptError
 from browser_agent.keeper.temporal.messages import OpenQuestion, RunStatus
-from browser_agent.states import QuestionKind
+from browser_agent.states import QuestionKind, RunState
 from browser_agent.store import Store
 from browser_agent.store.answers import ALLOWED
 from browser_agent.store.records import QuestionRow
@@ -25,8 +24,8 @@ def run_status(store: Store, run: str) -> RunStatus:
     """The status of a run. Raises `UnknownName` if there is no such run."""
     row = store.leases.run(run)
     questions = [_open(question) for question in store.inbox.questions(run, open_only=True)]
-    raised = ScriptError.stored(row)
-    return RunStatus(run, str(row.state), row.attempt, questions, raised.kind if raised else "")
+    raised = (row.error_kind or "") if row.state is RunState.RAISED else ""
+    return RunStatus(run, str(row.state), row.attempt, questions, raised)
 
 
 def _open(row: QuestionRow) -> OpenQuestion:

@@ -23,7 +23,7 @@ from browser_agent.ownership.engine import Engine, NoEngine
 from browser_agent.ownership.takeover import last_attempt, take_over
 from browser_agent.reporting.words import last_confirmed
 from browser_agent.states import Answer, QuestionKind, QuestionState, RunState
-from browser_agent.store import Consent, NewQuestion, PersonAnswer, Store
+from browser_agent.store import AttemptEnd, Consent, NewQuestion, PersonAnswer, Store
 
 P = ParamSpec("P")
 
@@ -96,7 +96,7 @@ class StoreActivities:
             asked = NewQuestion(QuestionKind.ATTEMPTS, words, safe_step=safe, last_confirmed=confirmed)
             self._store.inbox.ask(lease, asked)
             self._store.leases.end(lease, RunState.NEEDS_ATTENTION, ended_by=words)
-            self._store.leases.end_attempt(lease, "it asked a person")
+            self._store.leases.end_attempt(lease, AttemptEnd("it asked a person"))
         return run_status(self._store, run)
 
 

@@ -10,8 +10,7 @@ from alembic.migration import MigrationContext
 from alembic.operations import Operations
 from sqlalchemy import Connection
 
-LAST_UNRELEASED = "0006"
-"""The last schema before the first release: the first release's, with four columns that nothing read."""
+from browser_agent.store.migrations import unreleased
 
 
 def upgrade(connection: Connection) -> None:
@@ -20,15 +19,6 @@ def upgrade(connection: Connection) -> None:
     config.set_main_option("script_location", str(Path(__file__).parent))
     config.attributes["connection"] = connection
     context = MigrationContext.configure(connection)
-    if context.get_current_revision() == LAST_UNRELEASED:
-        _drop_unread_columns(Operations(context))
-        command.stamp(config, "0007", purge=True)
+    if unreleased.to_first(Operations(context), context.get_current_revision()):
+        command.stamp(config, unreleased.FIRST, purge=True)
     command.upgrade(config, "head")
-
-
-def _drop_unread_columns(operations: Operations) -> None:
-    operations.drop_index("ix_observation_run_id", "observation")
-    with operations.batch_alter_table("observation") as table:  # SQLite drops no column of a foreign key: copy it
-        table.drop_column("run_id")
-    for table_name, column in (("release", "attempt"), ("blob", "size"), ("place", "at")):
-        operations.drop_column(table_name, column)

@@ -22,7 +22,7 @@ from browser_agent.script.gestures import Gesture
 from browser_agent.script.steps import StepCall
 from browser_agent.settings_sources import load
 from browser_agent.states import OPEN_GESTURE_STATES, Point, RunState, Victim
-from browser_agent.store import Lease, Store
+from browser_agent.store import AttemptEnd, Lease, Store
 from browser_agent.testing.suite.kill_points import in_words
 from browser_agent.testing.suite.trial import Trial
 from observers import Site
@@ -171,7 +171,8 @@ class AgentRun:
         with Store(self._trial.store) as store:
             row = store.leases.keyed(self._key)
             if row is not None and row.attempt:
-                store.leases.end_attempt(Lease(row.id, row.attempt, ""), "cut by its test, as if its process had died")
+                end = AttemptEnd("cut by its test, as if its process had died")
+                store.leases.end_attempt(Lease(row.id, row.attempt, ""), end)
 
     def _another_page(self) -> Page:
         old = self.page.context

@@ -11,8 +11,8 @@ import pytest
 
 from browser_agent.ownership.takeover import own_process
 from browser_agent.script.steps import WORDS
-from browser_agent.states import GestureState, QuestionKind, QuestionState
-from browser_agent.store import Store
+from browser_agent.states import EndKind, GestureState, QuestionKind, QuestionState
+from browser_agent.store import AttemptEnd, Store
 from tests.fix_cli import HAPPENED, Cli, Keeper, waiting
 from tests.store.building import asked, brought, claim, folder_of, submit, without_triggers
 
@@ -81,7 +81,7 @@ def test_nothing_to_answer_is_said(cli: Cli, store: Store) -> None:
 def test_a_run_is_shown_with_what_is_known_of_each_gesture(cli: Cli, store: Store) -> None:
     lease = claim(store)
     brought(store, lease, GestureState.HAPPENED)
-    store.leases.end_attempt(lease, "ended by signal 9")
+    store.leases.end_attempt(lease, AttemptEnd("ended by signal 9", EndKind.WORKER_ENDED, -9))
     said = cli("show", "last").out
     assert "attempt 1" in said
     assert "ended by signal 9" in said

@@ -11,6 +11,7 @@ from browser_agent.reporting.words import (
     commands,
     compact,
     counted,
+    end_in_words,
     input_in_words,
     interruptions,
     last_confirmed,
@@ -18,7 +19,8 @@ from browser_agent.reporting.words import (
     proofs_in_words,
     state_in_words,
 )
-from browser_agent.states import Answer, GestureState, QuestionKind
+from browser_agent.states import TROUBLE_CODE, Answer, EndKind, GestureState, QuestionKind
+from browser_agent.store import AttemptEnd
 from browser_agent.store.answers import ALLOWED
 from browser_agent.store.records import AttemptRow, GestureRow, ObservationRow, QuestionRow
 
@@ -30,8 +32,11 @@ def gesture(state: GestureState, **more: Any) -> GestureRow:
     return GestureRow(**{**names, "state": state, "intent": "{}", "intent_at": NOON, **more})
 
 
-def attempt(number: int, how: str | None) -> AttemptRow:
-    return AttemptRow(run_id="r", number=number, host="here", keeper="{}", began=NOON, ended=NOON, how=how)
+def attempt(number: int, end: AttemptEnd | None) -> AttemptRow:
+    row = AttemptRow(run_id="r", number=number, host="here", keeper="{}", began=NOON)
+    if end is not None:
+        end.store_in(row, NOON)
+    return row
 
 
 def test_each_state_of_a_gesture_has_its_colour_and_words() -> None:
@@ -68,14 +73,32 @@ def test_the_last_confirmed_change_is_the_last_one_that_is_known_to_have_happene
 
 
 def test_interruptions_are_listed_with_their_cause_and_time() -> None:
-    assert interruptions([]) == interruptions([attempt(1, "exit code 0"), attempt(2, None)]) == ""
-    assert interruptions([attempt(1, "it handed its run back; its worker was ended after that")]) == ""
-    killed, stuck, end = attempt(1, "ended by signal 9"), attempt(2, "its keeper died"), attempt(3, "exit code 0")
-    assert interruptions([killed, stuck, end]) == (
-        "Resumed after 2 interruptions: its worker was ended by signal 9 at 12:01:03 UTC (attempt 1); "
-        "its keeper died at 12:01:03 UTC (attempt 2)."
+    done = AttemptEnd("exit code 0", EndKind.WORKER_ENDED, 0)
+    assert interruptions([]) == interruptions([attempt(1, done), attempt(2, None)]) == ""
+    assert interruptions([attempt(1, AttemptEnd("ended by signal 9, but released before"))]) == ""
+    killed = attempt(1, AttemptEnd("ended by signal 9", EndKind.WORKER_ENDED, -9))
+    stuck = attempt(2, AttemptEnd("its keeper died", EndKind.KEEPER_DIED))
+    unseen = attempt(3, AttemptEnd("its worker is gone", EndKind.WORKER_ENDED))
+    assert interruptions([killed, stuck, unseen, attempt(4, done)]) == (
+        "Resumed after 3 interruptions: its worker was ended by signal 9 at 12:01:03 UTC (attempt 1); "
+        "its keeper died at 12:01:03 UTC (attempt 2); its worker is gone at 12:01:03 UTC (attempt 3)."
     )
     assert interruptions([killed]).startswith("Not resumed after 1 interruption:")
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        (None, "has not ended"),
+        (AttemptEnd("exit code 0", EndKind.WORKER_ENDED, 0), "its worker ended by itself"),
+        (AttemptEnd("exit code 71", EndKind.WORKER_ENDED, TROUBLE_CODE),
+         "its worker ended, since its browser, driver or machine had failed"),
+        (AttemptEnd("exit code 2", EndKind.WORKER_ENDED, 2), "exit code 2"),
+        (AttemptEnd("exit code 0, as somebody wrote"), "exit code 0, as somebody wrote"),
+    ],
+)  # fmt: skip
+def test_an_end_is_read_from_its_values_and_never_from_its_words(end: AttemptEnd | None, words: str) -> None:
+    assert end_in_words(attempt(1, end)) == words
 
 
 def test_a_proof_is_named_by_what_was_seen_or_by_the_wire_or_by_a_person() -> None:

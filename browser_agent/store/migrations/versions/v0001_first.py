@@ -1,6 +1,6 @@
 """The first schema: every table, and the triggers that keep what the rules call final.
 
-The revision is 0007 because development versions before the first release wrote 0001 to 0006.
+The revision is 0008 because development versions before the first release wrote 0001 to 0007.
 """
 
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0007"
+revision = "0008"
 down_revision = None
 
 _TEXT, _BYTES, _TIME = sa.String(), sa.LargeBinary(), sa.DateTime(timezone=True)
@@ -98,7 +98,7 @@ def _run() -> None:
         *_has(_YES_OR_NO, "queued"),
         *_has(sa.Float(), "lease_until"),
         *_has(_TIME, "created", "updated"),
-        *_may_have(_TEXT, "key", "result", "submitted_by", "ended_by"),
+        *_may_have(_TEXT, "key", "result", "submitted_by", "ended_by", "error_kind"),
         *_may_have(_NUMBER, "budget"),
         *_may_have(_TIME, "not_before", "look_after"),
         sa.PrimaryKeyConstraint("id"),
@@ -111,7 +111,8 @@ def _run() -> None:
         *_has(_NUMBER, "number"),
         *_has(_TIME, "began"),
         *_may_have(_TEXT, "worker", "driver", "browser", "page", "source", "packages", "present"),
-        *_may_have(_TEXT, "how", "progress", "attested_by"),
+        *_may_have(_TEXT, "how", "end_kind", "late_step", "progress", "attested_by"),
+        *_may_have(_NUMBER, "exit_code"),
         *_may_have(_TIME, "ended", "beaten", "progressed", "attested"),
         _of("run"),
         sa.PrimaryKeyConstraint("run_id", "number"),
