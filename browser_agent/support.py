@@ -1,7 +1,7 @@
 """The versions that browser-agent needs and was tested with, and what it does not support.
 
-`doctor` warns about other versions, and `docs/support.md` has the table. A version is "tried" if all tests passed with it.
-It imports nothing that another system may lack.
+`doctor` warns about other versions, and `docs/support.md` has the table. A version was tried if all tests passed with
+it. It imports nothing that another system may lack.
 """
 
 from __future__ import annotations
