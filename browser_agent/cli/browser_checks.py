@@ -82,10 +82,10 @@ class BrowserFacts:
 
 def browser_checks(using: Settings = AS_SHIPPED) -> list[Check]:
     """The checks of Playwright, Chromium and the fonts. They start the driver and a Chromium."""
-    driver = driver_trouble()
-    facts = browser_facts(using, open_page=driver is None)
-    checks = [check_playwright(driver), check_chromium(facts)]
-    return [*checks, check_fonts(facts)] if facts.trouble is None and driver is None else checks
+    trouble = driver_trouble()
+    facts = browser_facts(using, open_page=trouble is None)
+    checks = [check_playwright(trouble), check_chromium(facts)]
+    return [*checks, check_fonts(facts)] if facts.trouble is None and trouble is None else checks
 
 
 def check_playwright(trouble: Trouble | None) -> Check:

@@ -1,4 +1,4 @@
-"""What every command begins with: its store, its run, and mistakes told in one clear sentence."""
+"""What every command begins with: its settings, its store, and one clear sentence for a mistake of the caller."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ def open_desk(
     keeps_sessions: bool = False,
     using: settings_sources.Settings | None = None,
 ) -> Desk:
-    """Open the store that is meant, and begin to log if that is wanted.
+    """Open the store, and start logging if the settings say so.
 
     Args:
         store: what `--store` said.
-        as_json: whether a program reads along.
+        as_json: whether the output is for a program.
         new: whether the store may be made if it is not there.
         keeps_sessions: whether the command keeps sessions, so that it makes a key if there is none yet.
         using: the settings of this command; those of file and environment by default.

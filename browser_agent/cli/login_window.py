@@ -1,7 +1,6 @@
-"""A window in which a person signs in at a site, second factor and all; what it leaves in the browser is kept sealed.
+"""A browser window in which a person signs in at a site; the session is then stored, sealed.
 
-The browser is a Chromium of its own, ended when this is over. Nothing is typed or clicked here: the person does it.
-What may never happen: a state is kept without a key, or in the clear; one that is known not to be signed in is kept.
+Only the person types and clicks. A session is never stored in the clear.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ def log_in(
     entered: Callable[[], bool],
     say: Callable[[str], None],
 ) -> None:
-    """Let a person sign in, and keep what it leaves, sealed, for every later run of the site and account.
+    """Let a person sign in, and store the session, sealed, for every later run of the site and account.
 
     It is over when the sign of being signed in (`signed_in` of the site) shows, when Enter is pressed, or when the
     window is closed.

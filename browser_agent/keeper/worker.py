@@ -102,7 +102,7 @@ def _driver(channel: Channel) -> Iterator[Playwright]:
         try:
             playwright = stack.enter_context(sync_driver())
         except BrowserUnavailable as unavailable:
-            channel.tell(kind="trouble", words=str(unavailable))
+            channel.report(kind="trouble", words=str(unavailable))
             os._exit(TROUBLE_CODE)
         yield playwright
 
