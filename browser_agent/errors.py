@@ -13,6 +13,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
+INSTALL_BROWSER = "browser-agent doctor --install"
+"""The command that gets Chromium and what it and Playwright's driver lack."""
+
 
 class Fact(Exception):
     """A settled fact about one gesture: the change was not made. A script may handle it."""
@@ -167,8 +170,28 @@ class InOtherHands(Misuse):
     """The run is being worked on by a living process."""
 
 
+class BrowserUnavailable(Exception):
+    """Chromium or Playwright's driver can't be found or doesn't start on this machine. Nothing was sent.
+
+    Args:
+        because: what is wrong, without a full stop.
+        remedy: what helps, as a sentence; "" if it is plain.
+        output: what the program wrote before it ended.
+    """
+
+    def __init__(self, because: str, remedy: str = f"Run: {INSTALL_BROWSER}", *, output: str = "") -> None:
+        self.because, self.remedy, self.output = because, remedy, output
+        super().__init__(f"{because}. {remedy}".rstrip())
+
+
 class NotAllowed(Misuse):
     """An arrow that the tables of `states` do not have. Nothing was changed."""
+
+
+def last_line(output: str) -> str:
+    """The last line of what a program wrote, without a full stop; for the end of a sentence."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return lines[-1].rstrip(".") if lines else "it says nothing"
 
 
 def installing(extra: str) -> str:

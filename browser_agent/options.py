@@ -1,7 +1,4 @@
-"""What the keeper is asked for and what it says: plain data, shared with the command line.
-
-Knows nothing of processes or browsers.
-"""
+"""What the keeper is asked for and what it reports: plain data, shared with the command line."""
 
 from __future__ import annotations
 

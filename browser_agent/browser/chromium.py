@@ -1,10 +1,7 @@
-"""A Chromium of our own: started so that it outlives its starter, found again by another process, ended for sure.
+"""A Chromium that outlives the process that started it, can be found by another process, and is ended for certain.
 
-Only a Chromium that is a process of its own, with a profile of its own and its DEFAULT context, keeps a live page
-when the worker attached to it is killed; `launch()`, a persistent context and `new_context()` all lose it (measured).
-Knows nothing of pages, gestures or runs, and doesn't import Playwright.
-
-What may never happen: `end` returns while a process of this Chromium lives; a foreign profile folder is used.
+Only a separate Chromium process with its own profile and its DEFAULT context keeps a live page when the worker attached
+to it is killed; `launch()`, a persistent context and `new_context()` all lose it (measured).
 """
 
 from __future__ import annotations
@@ -29,6 +26,7 @@ from pydantic.dataclasses import dataclass
 from browser_agent import processes
 from browser_agent.browser.appearance import AS_IT_IS, Appearance
 from browser_agent.browser.client_certificate import PASSPHRASE_VARIABLE, presenting
+from browser_agent.errors import INSTALL_BROWSER, BrowserUnavailable, last_line
 from browser_agent.processes import ProcessId
 from browser_agent.secrets.seal import KEY_VARIABLE
 
@@ -69,19 +67,11 @@ _NOT_FOR_CHROMIUM = frozenset({KEY_VARIABLE, PASSPHRASE_VARIABLE})
 _STDERR_NAME = "chromium.stderr"
 _PORT_NAME = "DevToolsActivePort"
 _ANSWER_SECONDS = 5.0
-_GLANCE_SECONDS = 0.02
-
-
-class ChromiumNotFound(Exception):
-    """No Chromium on this machine; the message says in one line what to do."""
-
-
-class ChromiumDidNotStart(Exception):
-    """Chromium died or kept silent at its start; the message holds the last lines it wrote."""
+_POLL_SECONDS = 0.02
 
 
 class ChromiumSilent(Exception):
-    """Chromium's port doesn't answer. Says nothing about whether its process lives."""
+    """Chromium's port doesn't answer. Its process may be alive or dead."""
 
 
 @dataclass(frozen=True)
@@ -110,18 +100,18 @@ def find_chromium(wanted: Path | None = None) -> Path:
     """The Chromium to use: the one that is wanted, else the environment's, else Playwright's newest, else the system's.
 
     Raises:
-        ChromiumNotFound: there is none, or what is wanted or what the environment names can't be run.
+        BrowserUnavailable: there is none, or the one that is wanted or that the environment names can't be run.
     """
     if named := wanted or os.environ.get(ENVIRONMENT_NAME):
         if os.access(named, os.X_OK) and Path(named).is_file():
             return Path(named)
         who = ENVIRONMENT_NAME if str(named) == os.environ.get(ENVIRONMENT_NAME) else "the setting chromium"
-        raise ChromiumNotFound(f"{who}={named} can't be run: set it to a Chromium, or unset it")
+        raise BrowserUnavailable(f"{who}={named} can't be run", "Set it to a Chromium, or unset it.")
     for found in (*_from_playwright(), *_from_system()):
         if os.access(found, os.X_OK):
             return found
-    raise ChromiumNotFound(
-        f"no Chromium found: run `playwright install chromium`, or set {ENVIRONMENT_NAME} to the one to use"
+    raise BrowserUnavailable(
+        "No Chromium was found", f"Run: {INSTALL_BROWSER}, or set {ENVIRONMENT_NAME} to a Chromium."
     )
 
 
@@ -153,25 +143,29 @@ class Chromium:
             deadline_seconds: until its port answers and its first page is there.
 
         Raises:
-            ChromiumNotFound: there is none.
+            BrowserUnavailable: there is none, it died or kept silent, or another one uses the profile; no process of it
+                is left running.
             Misuse: it can't be given the client certificate.
-            ChromiumDidNotStart: it died or kept silent, or a living one has the profile; none of it is left running.
         """
         program = find_chromium(executable)
-        folder = _own_folder(profile)
+        folder = _make_profile_folder(profile)
         if living := processes_of(folder):
-            raise ChromiumDidNotStart(f"the profile {folder} is in use by pid {min(p.pid for p in living)}")
+            in_use = f"the profile {folder} is in use by pid {min(p.pid for p in living)}"
+            raise BrowserUnavailable(f"Chromium doesn't start: {in_use}", "")
         (folder / _PORT_NAME).unlink(missing_ok=True)
-        _prefer(folder, appearance.preferences)
+        _write_preferences(folder, appearance.preferences)
         arguments = _arguments(folder, headless, (*appearance.arguments, *extra))
         environment = {**os.environ, **appearance.environment, **presenting(folder, appearance.client)}
-        pid = _spawn(program, arguments, folder / _STDERR_NAME, environment)
+        try:
+            pid = _spawn(program, arguments, folder / _STDERR_NAME, environment)
+        except OSError as error:
+            raise _start_error(program, str(error)) from error
         process = processes.identify(pid)
         port = None if process is None else _await_port(process, folder, deadline_seconds)
         if process is None or port is None:
             processes.end([] if process is None else [process], also=lambda: processes_of(folder))
             processes.reap(pid)
-            raise ChromiumDidNotStart(f"{program} didn't start. Its last words:\n{last_words(folder)}")
+            raise _start_error(program, stderr_tail(folder))
         return cls(BrowserId(f"http://127.0.0.1:{port}", process, folder))
 
     @classmethod
@@ -261,11 +255,15 @@ def processes_of(profile: Path) -> frozenset[ProcessId]:
     )
 
 
-def last_words(profile: Path, lines: int = 12) -> str:
-    """The end of what Chromium wrote to its standard error."""
+def stderr_tail(profile: Path, lines: int = 12) -> str:
+    """The last lines that Chromium wrote to its standard error."""
     path = profile / _STDERR_NAME
     text = path.read_text(errors="replace") if path.exists() else ""
-    return "\n".join(text.splitlines()[-lines:]) or "(it wrote nothing)"
+    return "\n".join(text.splitlines()[-lines:])
+
+
+def _start_error(program: Path, output: str) -> BrowserUnavailable:
+    return BrowserUnavailable(f"Chromium doesn't start: {program}: {last_line(output)}", output=output)
 
 
 def _arguments(profile: Path, headless: bool, extra: Sequence[str]) -> list[str]:
@@ -280,17 +278,17 @@ def _arguments(profile: Path, headless: bool, extra: Sequence[str]) -> list[str]
     ]
 
 
-def _own_folder(profile: Path) -> Path:
+def _make_profile_folder(profile: Path) -> Path:
     """The folder, made for us alone: it holds cookies, and whoever owns it owns the session."""
     profile.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = profile.resolve()
     if folder.stat().st_uid != os.geteuid():
-        raise ChromiumDidNotStart(f"the profile {folder} belongs to somebody else")
+        raise BrowserUnavailable(f"Chromium doesn't start: the profile {folder} belongs to another user", "")
     folder.chmod(0o700)
     return folder
 
 
-def _prefer(profile: Path, more: Mapping[str, Any]) -> None:
+def _write_preferences(profile: Path, more: Mapping[str, Any]) -> None:
     """Write a new profile's preferences; Chromium adds its own to them."""
     path = profile / "Default" / "Preferences"
     if not path.exists():
@@ -321,7 +319,7 @@ def _await_port(process: ProcessId, profile: Path, deadline_seconds: float) -> i
         port = _written_port(profile)
         if port is not None and _has_a_page(f"http://127.0.0.1:{port}"):
             return port
-        time.sleep(_GLANCE_SECONDS)
+        time.sleep(_POLL_SECONDS)
     return None
 
 

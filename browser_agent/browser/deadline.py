@@ -1,9 +1,8 @@
-"""One Playwright call with a deadline of ours: `page.evaluate`, CDP's `send` and `detach` have none of their own.
+"""A deadline for one Playwright call: `page.evaluate` and CDP's `send` and `detach` have none of their own.
 
 A page with an open dialog, a busy script or a stopped Chromium never answers them (35 s and more were seen).
-Written for the sync API: while our code runs, Playwright's event loop is the running loop of this thread.
-
-What may never happen: a call is cut that isn't the one that was asked for (a page's event listeners make calls too).
+Written for the sync API: while our code runs, Playwright's event loop is the running loop of this thread. Only the
+call itself is cancelled, never a call that an event listener makes meanwhile.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     waiting: list[asyncio.Task[Any]] = []
     passed = False
 
-    def note_first(running: asyncio.AbstractEventLoop, coroutine: _Work, /, **rest: Any) -> asyncio.Task[Any]:
+    def capture_first(running: asyncio.AbstractEventLoop, coroutine: _Work, /, **rest: Any) -> asyncio.Task[Any]:
         running.set_task_factory(previous)
         waiting.append(asyncio.Task(coroutine, loop=running, **rest))
         return waiting[0]
@@ -47,7 +46,7 @@ def within(seconds: float, call: Callable[[], T]) -> T:
             task.cancel()
 
     timer = loop.call_later(max(seconds, 0.0), cut)
-    loop.set_task_factory(note_first)
+    loop.set_task_factory(capture_first)
     try:
         return call()
     except asyncio.CancelledError:

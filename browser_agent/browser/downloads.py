@@ -1,8 +1,7 @@
-"""Downloads that stay: each file that comes to the pages of a worker's connection is kept in a folder.
+"""Kept downloads: stores each file that a worker's pages download in a folder, whether or not the step waits for it.
 
-Besides what a proof's recorder reads of it, and whether or not the step itself waits for it. A file that is under way
-when its worker dies is not kept: Playwright's own copy ends with the worker's driver. Knows nothing of runs; makes no
-gesture, closes and changes no page. What may never happen: an exception out of here costs a gesture.
+A download in progress when its worker dies is lost: Playwright's own copy ends with the worker's driver. No error here
+is raised into a gesture.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from browser_agent.errors import Misuse
 
 PATIENCE_SECONDS = 600.0
 """How long the end of a download is waited for, so that a step isn't over before its files are kept."""
-_GLANCE_SECONDS = 0.1
+_POLL_SECONDS = 0.1
 
 Tell = Callable[[str, str], None]
 """Says something to the person who watches, by kind and words."""
@@ -44,7 +43,7 @@ class Downloads:
         self._pending: dict[Download, str] = {}
         self._count = 0
         for page in context.pages:
-            page.on("download", self._came)
+            page.on("download", self._download_started)
         context.on("page", self._opened)
 
     def wait(self, seconds: float = PATIENCE_SECONDS) -> None:
@@ -53,24 +52,24 @@ class Downloads:
         A download that has not begun yet isn't waited for.
         """
         until = monotonic() + seconds
-        while self._pending and monotonic() < until and self._let_events_go_on():
+        while self._pending and monotonic() < until and self._process_events():
             pass
         for name in self._pending.values():
             self._tell("download_lost", f"The download {name} did not come to its end. It is not kept.")
         self._pending.clear()
 
-    def _let_events_go_on(self) -> bool:
+    def _process_events(self) -> bool:
         """For a moment; False if no page is left that can: so is the browser, or all of it has crashed."""
         for page in self._context.pages:
             with suppress(Error):
-                page.wait_for_timeout(_GLANCE_SECONDS * 1000)
+                page.wait_for_timeout(_POLL_SECONDS * 1000)
                 return True
         return False
 
     def _opened(self, page: Page) -> None:
-        page.on("download", self._came)
+        page.on("download", self._download_started)
 
-    def _came(self, download: Download) -> None:
+    def _download_started(self, download: Download) -> None:
         """Wait for its end, while everything else goes on: this is called from an event."""
         name = safe_name(download.suggested_filename)
         self._pending[download] = name
@@ -103,7 +102,7 @@ def check_folder(folder: Path | None) -> None:
         return
     part = folder / f".{os.getpid()}-check.part"
     try:
-        _make(folder)
+        _make_folder(folder)
         part.touch(mode=0o600)
         try:
             os.link(part, other := part.with_suffix(".link"))
@@ -132,7 +131,7 @@ def keep(source: Path, folder: Path, wanted: str, owner: str) -> Path:
     Raises:
         OSError: it could not be kept; nothing of it is left under any name.
     """
-    _make(folder)
+    _make_folder(folder)
     part = folder / f".{owner}.part"
     part.unlink(missing_ok=True)
     try:
@@ -174,7 +173,7 @@ def _named(part: Path, folder: Path, name: str) -> Path:
     for each in _names(name):
         with suppress(FileExistsError):
             os.link(part, folder / each)
-            _on_the_disk(folder)
+            _sync_folder(folder)
             return folder / each
     raise AssertionError("there is always another number")
 
@@ -185,11 +184,11 @@ def _names(name: str) -> Iterator[str]:
     yield from (f"{stem} ({number}){kind}" for number in itertools.count(2))
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
-def _on_the_disk(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """A new name is on the disk when its folder is."""
     opened = os.open(folder, os.O_RDONLY)
     try:

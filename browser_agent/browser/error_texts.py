@@ -1,7 +1,4 @@
-"""Complaints: what a page says against what was done on it, for a script that was told no.
-
-Reads visible text only; knows nothing of gestures. What may never happen: the value of a field is read.
-"""
+"""The error messages that a page shows. Reads visible text only, never the value of a field."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""The gate at the wire, in the keeper's hands: a gesture's writes are held, checked, and let go once, or refused.
+"""The keeper's gate: holds a gesture's writes, checks them, and releases each once or refuses it.
 
-A worker can click; it cannot send. Every write of the browser is paused while the gate is armed; before one is let go
-the fence is checked again and `released` is written, then the browser's pooled connections are closed, so that the
-request leaves on a fresh connection, which Chromium does not send a second time by itself (measured; see
-`ShouldResendRequest` in Chromium's net/http/http_network_transaction.cc). Fails closed: whatever goes wrong here, the
-request is refused. Knows nothing of tasks or observers; runs in the keeper's event loop.
+A worker can click but not send. While the gate is armed, every write of the browser is paused. Before one is released,
+the fence is checked again, `released` is stored, and the browser's pooled connections are closed, so that the request
+leaves on a fresh connection. Chromium doesn't repeat such a request by itself (measured; see `ShouldResendRequest` in
+Chromium's net/http/http_network_transaction.cc). The gate fails closed: on any error here the request is refused.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from urllib.parse import urlsplit
 from playwright.async_api import BrowserContext, Error, Page, Request, WebSocket
 
 from browser_agent.browser.gesture_traffic import GestureTraffic
-from browser_agent.browser.interception import Answer, Pause, Paused
+from browser_agent.browser.interception import Interceptor, PausedRequest, ResponseHead
 from browser_agent.browser.netlog import NetworkLog
-from browser_agent.browser.send_order import Leaving
+from browser_agent.browser.send_order import SendOrder
 from browser_agent.states import Point
 from browser_agent.wire import NO_SITE, SiteWrites, WireReport
 
@@ -34,41 +33,41 @@ FLUSH = """() => {
   return true;
 }"""
 Release = Callable[[str, str, str], Awaitable[None]]
-"""Check the fence and write `released`: gesture, method, address. Raises when the request must not leave."""
+"""Check the fence and store `released`: gesture, method, address. Raises if the request must not leave."""
 Reach = Callable[[Point, str], Awaitable[None]]
-"""Called at a durable point of a gesture; where a test ends a process."""
+"""Called at each durable point of a gesture, where a test may inject a fault."""
 
 
 class Gate:
     """The gate of one Chromium.
 
     Args:
-        pause: laid over that Chromium, on the keeper's own connection.
+        interceptor: installed in that Chromium, on the keeper's own connection.
         context: the default context of our Chromium, on the keeper's own connection.
-        helper: a page of that context that nothing acts on; pooled connections are closed from it. May be replaced.
+        helper: a page of that context on which nothing acts; pooled connections are closed from it. May be replaced.
         release: see `Release`.
         reach: see `Reach`.
-        log: the browser's network log, if one is kept.
+        log: the browser's network log, if one is read.
     """
 
-    def __init__(  # noqa: PLR0917  # each is a part of where it stands
+    def __init__(  # noqa: PLR0917  # all are needed, and there are two callers
         self,
-        pause: Pause,
+        interceptor: Interceptor,
         context: BrowserContext,
         helper: Page,
         release: Release,
         reach: Reach,
         log: NetworkLog | None = None,
     ) -> None:
-        self._pause, self._release, self._reach, self._log = pause, release, reach, log
+        self._interceptor, self._release, self._reach, self._log = interceptor, release, reach, log
         self.helper = helper
-        self._watches: dict[str, GestureTraffic] = {}
+        self._traffic: dict[str, GestureTraffic] = {}
         self._current: GestureTraffic | None = None
         self._sockets: set[WebSocket] = set()
         self._refusing: str | None = None
-        self._leaving = Leaving()
+        self._send_order = SendOrder()
         self._context = context
-        pause.tell(self._came, self._ended, self._worker_made)
+        interceptor.listen(self._request_paused, self._request_ended, self._worker_started)
         context.on("page", self._watch_page)
         context.on("requestfinished", self._finished)
         context.on("requestfailed", self._failed)
@@ -78,21 +77,21 @@ class Gate:
     async def arm(
         self, gesture: str, sends: str | None, site: SiteWrites = NO_SITE, *, unguarded: bool = False
     ) -> bool:
-        """Stand before the gesture's input. False: the guard cannot work here, and it does not stand.
+        """Arm it before the gesture's input. False: it can't work in this browser, and isn't armed.
 
-        `unguarded` = stand there all the same: the fence is checked and `released` written, and the report says that
+        With `unguarded` it is armed all the same: the fence is checked and `released` stored, and the report says that
         the browser may send a request twice.
         """
         guarded = await self._ask_helper(CAN_FLUSH)
         if not guarded and not unguarded:
             return False
         self._refusing = None
-        self._leaving.forget()
+        self._send_order.reset()
         span = await self._log.span(self.helper) if self._log is not None else None
-        sockets, workers = len(self._sockets), self._pause.workers
-        watch = GestureTraffic(gesture, sends, site, guarded=guarded, sockets=sockets, workers=workers, span=span)
-        self._current = self._watches[gesture] = watch
-        await self._pause.stand()
+        sockets, workers = len(self._sockets), self._interceptor.workers
+        traffic = GestureTraffic(gesture, sends, site, guarded=guarded, sockets=sockets, workers=workers, span=span)
+        self._current = self._traffic[gesture] = traffic
+        await self._interceptor.pause_all()
         return True
 
     async def disarm(self) -> None:
@@ -100,101 +99,105 @@ class Gate:
         if self._current is not None:
             self._current.armed = False
             self._current = None
-            await self._pause.rest()
+            await self._interceptor.pause_none()
 
     async def close(self) -> None:
-        """Open it for good, and listen to nothing any more; for a browser that goes on without us."""
+        """Open it for good and remove its listeners, for a browser that continues without us."""
         self._current = None
         self._context.remove_listener("page", self._watch_page)
         self._context.remove_listener("requestfinished", self._finished)
         self._context.remove_listener("requestfailed", self._failed)
         for page in self._context.pages:
             page.remove_listener("websocket", self._watch_socket)
-        await self._pause.lift()
+        await self._interceptor.remove()
 
     def refuse(self, because: str) -> None:
-        """From now on let nothing go: the worker is dead, or the run is in other hands."""
+        """Release nothing from now on: the worker is dead, or another keeper owns the run."""
         self._refusing = because
 
     async def catch_up(self) -> None:
-        """Read the network log up to now, so that the reports can say what is not in it."""
+        """Read the network log up to now, so that the reports can say what isn't in it."""
         if self._log is not None:
             await self._log.catch_up(self.helper)
 
     def reports(self) -> dict[str, WireReport]:
-        """What was seen, gesture by gesture."""
-        return {gesture: watch.report() for gesture, watch in self._watches.items()}
+        """What was seen, by gesture."""
+        return {gesture: traffic.report() for gesture, traffic in self._traffic.items()}
 
-    # A request stands still
+    # a request is paused
 
-    async def _came(self, paused: Paused) -> None:
-        watch = self._current
-        if watch is not None and watch.holds(paused) and not self._pause.is_foreign(paused):
-            await self._hold(watch, paused)
+    async def _request_paused(self, paused: PausedRequest) -> None:
+        traffic = self._current
+        if traffic is not None and traffic.holds(paused) and not self._interceptor.is_foreign(paused):
+            await self._hold(traffic, paused)
             return
-        if watch is not None and not self._pause.is_foreign(paused):
-            watch.passed(paused)
-        await self._leaving.read()
-        await self._pause.let_go(paused)
+        if traffic is not None and not self._interceptor.is_foreign(paused):
+            traffic.passed(paused)
+        await self._send_order.read_turn()
+        await self._interceptor.release(paused)
 
-    async def _hold(self, watch: GestureTraffic, paused: Paused) -> None:
-        address = watch.held(paused, datetime.now(UTC))
-        refused = await self._said_no(self._reach(Point.PAUSED, watch.gesture))
-        if refused is None and watch.waits_for_commit(paused) and not await self._commit_left(watch):
-            words = f"declared {watch.sends}, and the page sends {paused.method} {urlsplit(paused.url).path}"
-            watch.note(paused, refused=words, undeclared=True)
-            await self._pause.refuse(paused)
+    async def _hold(self, traffic: GestureTraffic, paused: PausedRequest) -> None:
+        address = traffic.held(paused, datetime.now(UTC))
+        refused = await self._error_of(self._reach(Point.PAUSED, traffic.gesture))
+        if refused is None and traffic.waits_for_commit(paused) and not await self._commit_left(traffic):
+            words = f"declared {traffic.sends}, and the page sends {paused.method} {urlsplit(paused.url).path}"
+            traffic.update(paused, refused=words, undeclared=True)
+            await self._interceptor.refuse(paused)
             return
-        declared = watch.is_declared(paused)  # it gets a fresh connection even if that cuts off one that isn't
-        async with self._leaving.turn(
-            paused, may_cut_off=lambda other: declared and not watch.is_declared(other)
-        ) as clear:
-            # Undeclared, and still waiting when the gesture was settled: none of it. One that may be the commit request
-            # is never let go so: the fence of a settled gesture refuses it.
-            opened = not watch.armed and self._refusing is None and watch.sends is not None and not declared
+        declared = traffic.is_declared(paused)
+
+        def may_cut_off(other: PausedRequest) -> bool:
+            return declared and not traffic.is_declared(other)
+
+        async with self._send_order.write_turn(paused, may_cut_off=may_cut_off) as clear:
+            # A write that isn't declared and still waits when the gesture is settled is no part of it, and passes.
+            # One that may be the commit request never passes so: the fence of a settled gesture refuses it.
+            opened = not traffic.armed and self._refusing is None and traffic.sends is not None and not declared
             if not opened:
-                refused = refused or await self._refused(watch, paused, address, flush=clear and watch.guarded)
+                refused = refused or await self._refused(traffic, paused, address, flush=clear and traffic.guarded)
             if not opened and refused is None:
-                fresh = clear and watch.guarded
-                watch.note(paused, released=True, fresh=fresh)  # it may have left, whatever the next line says
-                self._leaving.left(paused)
-                await self._pause.let_go(paused, tell=True)
+                fresh = clear and traffic.guarded
+                traffic.update(paused, released=True, fresh=fresh)  # first: if the release raises, it may have left
+                self._send_order.sent(paused)
+                await self._interceptor.release(paused, report=True)
         if opened:
-            del watch.facts[paused]
-            await self._came(paused)
+            del traffic.facts[paused]
+            await self._request_paused(paused)
         elif refused is not None:
-            watch.note(paused, refused=refused)
-            await self._pause.refuse(paused)
+            traffic.update(paused, refused=refused)
+            await self._interceptor.refuse(paused)
         else:
-            await self._reach(Point.RELEASED, watch.gesture)
+            await self._reach(Point.RELEASED, traffic.gesture)
 
-    async def _commit_left(self, watch: GestureTraffic) -> bool:
-        """Whether the declared commit request left, or the gesture was settled, while an undeclared write waited."""
+    async def _commit_left(self, traffic: GestureTraffic) -> bool:
+        """Wait for the declared commit request to leave; False if it doesn't. True too once the gesture is settled."""
         until = asyncio.get_running_loop().time() + COMMIT_SECONDS
-        while watch.armed and not watch.commit_left:
+        while traffic.armed and not traffic.commit_left:
             if self._refusing is not None or asyncio.get_running_loop().time() > until:
                 return False
             await asyncio.sleep(_POLL_SECONDS)
         return True
 
-    async def _refused(self, watch: GestureTraffic, paused: Paused, address: str, *, flush: bool) -> str | None:
-        """Why the held request must not leave, or None: fence checked, `released` written, connections closed."""
+    async def _refused(
+        self, traffic: GestureTraffic, paused: PausedRequest, address: str, *, flush: bool
+    ) -> str | None:
+        """Why it must not leave; None if the fence holds, `released` is stored and connections are closed."""
         if self._refusing is None:
-            no = await self._said_no(self._release(watch.gesture, paused.method, address))
-            if no is not None:
-                return no
+            error = await self._error_of(self._release(traffic.gesture, paused.method, address))
+            if error is not None:
+                return error
         if self._refusing is None and flush and not await self._ask_helper(FLUSH):
             return "pooled connections could not be closed"
-        return self._refusing  # it may have been said while the connections were being closed
+        return self._refusing  # it may have been set while the connections were being closed
 
-    async def _said_no(self, asked: Awaitable[None]) -> str | None:
-        """A stop, a lost lease, a full disk: each means that the request must not leave."""
+    async def _error_of(self, call: Awaitable[None]) -> str | None:
+        """What the call raises, as text. A stop, a lost lease, a full disk: the request must not leave."""
         try:
-            await asked
+            await call
         except asyncio.CancelledError:
             raise
         except BaseException as error:
-            return str(error)
+            return str(error) or type(error).__name__
         return None
 
     async def _ask_helper(self, question: str) -> bool:
@@ -203,48 +206,48 @@ class Gate:
         except (Error, TimeoutError):
             return False
 
-    # How a write that was let go ended
+    # a released write has ended
 
-    async def _ended(self, paused: Paused, how: Answer | str) -> None:
-        """The head of its answer, or an error; the rest of an answer may still be on its way to a living page."""
-        watch = next((watch for watch in self._watches.values() if paused in watch.facts), None)
-        told = watch is not None and isinstance(how, Answer) and watch.answered(paused, how)
-        if watch is not None and isinstance(how, str):
-            watch.note(paused, error=how)
-        more = paused.in_page and isinstance(how, Answer) and not 300 <= how.status < 400
-        self._leaving.answered(paused, more=more)
-        await self._pause.let_go(paused)
-        if watch is not None and told:
-            await self._reach(Point.ANSWERED, watch.gesture)
+    async def _request_ended(self, paused: PausedRequest, end: ResponseHead | str) -> None:
+        """It got a response head or an error; the body may still be on its way to a living page."""
+        traffic = next((traffic for traffic in self._traffic.values() if paused in traffic.facts), None)
+        first = traffic is not None and isinstance(end, ResponseHead) and traffic.answered(paused, end)
+        if traffic is not None and isinstance(end, str):
+            traffic.update(paused, error=end)
+        more = paused.in_page and isinstance(end, ResponseHead) and not 300 <= end.status < 400
+        self._send_order.answered(paused, more=more)
+        await self._interceptor.release(paused)
+        if traffic is not None and first:
+            await self._reach(Point.ANSWERED, traffic.gesture)
 
     def _finished(self, request: Request) -> None:
-        for watch in self._watches.values():
-            for paused in watch.facts:
-                if _are_one(paused, request):
-                    watch.ended(paused)
-        for paused in self._leaving.under_way:
-            if _are_one(paused, request):
-                self._leaving.over(paused)
+        for traffic in self._traffic.values():
+            for paused in traffic.facts:
+                if _is_same(paused, request):
+                    traffic.ended(paused)
+        self._end_turn(request)
+
+    def _end_turn(self, request: Request) -> None:
+        for paused in self._send_order.unended:
+            if _is_same(paused, request):
+                self._send_order.ended(paused)
                 return
 
     def _failed(self, request: Request) -> None:
-        """The page's own words for an end without an answer tell more than the protocol's."""
-        for paused in self._leaving.under_way:
-            if _are_one(paused, request):
-                self._leaving.over(paused)
-                break
-        for watch in self._watches.values():
-            for paused, fact in watch.facts.items():
-                if _are_one(paused, request) and fact.released and fact.status is None:
-                    watch.note(paused, error=request.failure or "no answer")
+        """The page's own error text says more than the protocol's."""
+        self._end_turn(request)
+        for traffic in self._traffic.values():
+            for paused, fact in traffic.facts.items():
+                if _is_same(paused, request) and fact.released and fact.status is None:
+                    traffic.update(paused, error=request.failure or "no answer")
                     return
 
-    # Other ways out
+    # other ways out
 
     def _watch_page(self, page: Page) -> None:
         page.on("websocket", self._watch_socket)
 
-    def _worker_made(self) -> None:
+    def _worker_started(self) -> None:
         if self._current is not None:
             self._current.workers += 1
 
@@ -258,5 +261,5 @@ class Gate:
         self._sockets.discard(closed)
 
 
-def _are_one(paused: Paused, request: Request) -> bool:
+def _is_same(paused: PausedRequest, request: Request) -> bool:
     return paused.method == request.method and paused.url == request.url.partition("#")[0]

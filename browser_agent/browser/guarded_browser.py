@@ -1,7 +1,7 @@
-"""The Chromium that the keeper holds: its process, the keeper's own connection to it, and the gate.
+"""The keeper's Chromium: its process, the keeper's own connection to it, and the gate.
 
-It outlives workers. It is ended by SIGKILL and seen dead before anything is concluded from its silence. The session
-(cookies and storage) is kept in memory, so that a new browser can look under the same account.
+It outlives workers. It is killed and seen dead before anything is concluded from its silence. The session (cookies and
+storage) is kept in memory, so that a new browser can look under the same account.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from playwright.async_api import (
 from browser_agent.browser.appearance import AS_IT_IS, Appearance
 from browser_agent.browser.chromium import Chromium, ChromiumSilent, close_page_by_port
 from browser_agent.browser.gate import Gate, Reach, Release
-from browser_agent.browser.interception import EVERYTHING, Pause, home_of
+from browser_agent.browser.interception import EVERYTHING, Interceptor, browser_context_of
 from browser_agent.browser.netlog import NetworkLog
 from browser_agent.wire import NO_SITE, SiteWrites
 from observers.session import SESSION_STORAGE, storage_state, without_undeclared
@@ -38,15 +38,15 @@ from observers.session import SESSION_STORAGE, storage_state, without_undeclared
 T = TypeVar("T")
 
 ATTACH_SECONDS = 6.0
-"""How long it may take to attach to a browser that was in use: one that takes longer has a page that hangs."""
+"""How long attaching to a browser in use may take; one that takes longer has a page that hangs."""
 NEW_SECONDS = 25.0
-"""The same for a new browser, in which nothing hangs: if it takes long, so does everything on this machine."""
+"""The same for a new browser, in which nothing hangs: if it is slow, the machine is."""
 STATE_SECONDS = 3.0
 DRIVER_SECONDS = 5.0
 DISARM_SECONDS = 3.0
 FRONT_SECONDS = 1.0
 HELPER_ADDRESS = "about:blank#browser-agent"
-"""The address of the page from which pooled connections are closed; no task acts on it."""
+"""The address of the page from which pooled connections are closed. No task acts on it."""
 
 
 class GuardedBrowser:
@@ -55,11 +55,11 @@ class GuardedBrowser:
     def __init__(self, chromium: Chromium, browser: Browser, gate: Gate, log: NetworkLog | None) -> None:
         self.chromium, self._browser, self.gate, self.log = chromium, browser, gate, log
         self._context = browser.contexts[0]
-        self.ended = False  # by us, or about to be
+        self.ended = False  # by us, or it is being ended
         self._dialogs: list[Dialog] = []
         self.last_state: dict[str, Any] = {}  # the session as it was last read
         self.indexed_db: Sequence[str] = ()  # origins for which it belongs to the session
-        # A second connection that does not listen would dismiss the worker's dialogs (measured).
+        # A second connection without a listener would dismiss the worker's dialogs (measured).
         self._context.on("dialog", self._remember_dialog)
 
     @classmethod
@@ -77,30 +77,30 @@ class GuardedBrowser:
         appearance: Appearance = AS_IT_IS,
         executable: Path | None = None,
     ) -> GuardedBrowser:
-        """A new Chromium with a new profile, given the session `state`; with `netlog`, its network log is read.
+        """Start a Chromium with a new profile and the session `state`; with `netlog`, read its network log.
 
         Raises:
-            ChromiumNotFound, ChromiumDidNotStart: see `Chromium.start`.
+            BrowserUnavailable: see `Chromium.start`.
             OSError: see `NetworkLog.open`.
         """
         ours = not profile.exists()
-        log, held = NetworkLog.open(profile) if netlog else None, None
+        log, guarded = NetworkLog.open(profile) if netlog else None, None
         arguments = (*extra, log.argument) if log is not None else extra
         try:
             how: dict[str, Any] = {"extra": arguments, "appearance": appearance, "executable": executable}
             chromium = await asyncio.to_thread(Chromium.start, profile, headless=not headed, **how)
             keeper: dict[str, Any] = {"release": release, "reach": reach, "log": log, "appearance": appearance}
-            held = await cls.attach(playwright, chromium, **keeper, seconds=NEW_SECONDS)
-            if held is None:
+            guarded = await cls.attach(playwright, chromium, **keeper, seconds=NEW_SECONDS)
+            if guarded is None:
                 await asyncio.to_thread(chromium.end)
                 raise ChromiumSilent("The new Chromium started, but nothing could attach to it.")
         finally:
-            if held is None and log is not None:
+            if guarded is None and log is not None:
                 log.close()
-            if held is None and ours:  # none of it is left running
+            if guarded is None and ours:  # its process has ended
                 await asyncio.to_thread(shutil.rmtree, profile, ignore_errors=True)
-        await held._restore(state)
-        return held
+        await guarded._restore(state)
+        return guarded
 
     async def _restore(self, state: dict[str, Any]) -> None:
         """Give the new browser the cookies and storage of an earlier one."""
@@ -120,29 +120,29 @@ class GuardedBrowser:
         appearance: Appearance = AS_IT_IS,
         seconds: float = ATTACH_SECONDS,
     ) -> GuardedBrowser | None:
-        """The keeper's own connection to a living Chromium; None if it cannot be attached to in that time.
+        """Connect to a living Chromium; None if that fails or takes longer than `seconds`.
 
-        `log` has been read from Chromium's start on; of a Chromium that another keeper has started there is none.
+        `log` was opened before Chromium's start; there is none for a Chromium that another keeper started.
         """
         try:
             browser = await playwright.chromium.connect_over_cdp(chromium.endpoint, timeout=seconds * 1000)
             context = browser.contexts[0]
             helper = await _helper_page(context)
-            pause = await asyncio.wait_for(_laid(browser, context, helper), seconds)
-            await appear(context, appearance)
+            interceptor = await asyncio.wait_for(_install_interceptor(browser, context, helper), seconds)
+            await apply_appearance(context, appearance)
         except (Error, IndexError, TimeoutError):
             return None
-        return cls(chromium, browser, Gate(pause, context, helper, release, reach, log), log)
+        return cls(chromium, browser, Gate(interceptor, context, helper, release, reach, log), log)
 
     def listen(self, saw: Callable[[Request], None]) -> None:
-        """Tell somebody of each request that the pages make; those of an observer's fresh page are not among them."""
+        """Call `saw` with each request of the pages, but not with those of an observer's fresh page."""
         self._context.on("request", saw)
 
     async def remember_state(self) -> None:
-        """Read cookies and storage, while the pages answer: at a checkpoint. A tab's own storage stays as it was.
+        """Read cookies and storage at a checkpoint, while the pages answer. A tab's own storage isn't read here.
 
-        For the storage of a frame's origin Playwright opens a page of its own; a page with frames that was behind it is
-        not photographed any more (measured).
+        Playwright opens a page of its own to read the storage of a frame's origin. After that, no screenshot of a page
+        with frames behind it succeeds (measured), so the pages are brought to the front again.
         """
         state = await _within(STATE_SECONDS, self._context.storage_state(indexed_db=bool(self.indexed_db)))
         if state is not None:
@@ -152,13 +152,13 @@ class GuardedBrowser:
         if any(len(page.frames) > 1 for page in pages):
             await _to_front(pages)
 
-    def remember_tab(self, origin: str, held: dict[str, str]) -> None:
-        """What the acting page's tab holds for its origin; what it holds for others can't be read meanwhile."""
-        in_tab = {**self.last_state.get(SESSION_STORAGE, {}), origin: held}
+    def remember_tab(self, origin: str, stored: dict[str, str]) -> None:
+        """Keep the acting page's session storage for its origin; that of other origins can't be read from here."""
+        in_tab = {**self.last_state.get(SESSION_STORAGE, {}), origin: stored}
         self.last_state = {**self.last_state, SESSION_STORAGE: in_tab}
 
     async def state(self) -> dict[str, Any]:
-        """The cookies of now, with the storage that was last read: a page that hangs gives out none (measured)."""
+        """The current cookies, with the storage that was last read: a page that hangs gives none (measured)."""
         cookies = await _within(STATE_SECONDS, self._context.cookies())
         if cookies is not None:
             self.last_state = {**self.last_state, "cookies": [dict(cookie) for cookie in cookies]}
@@ -168,7 +168,7 @@ class GuardedBrowser:
         self._dialogs.append(dialog)
 
     async def arm(self, gesture: str, sends: str | None, site: SiteWrites = NO_SITE) -> bool:
-        """Arm the gate; its helper page may have crashed with the others, and is then opened anew, once."""
+        """Arm the gate. If its helper page has crashed with the others, a new one is opened, once."""
         if await self.gate.arm(gesture, sends, site):
             return True
         helper = await _within(ATTACH_SECONDS, _new_helper(self._context))
@@ -178,19 +178,23 @@ class GuardedBrowser:
         return await self.gate.arm(gesture, sends, site)
 
     async def disarm(self) -> bool:
-        """Open the gate; False if the browser does not answer."""
-        return await _within(DISARM_SECONDS, _true_after(self.gate.disarm())) is True
+        """Open the gate; False if the browser doesn't answer."""
+        return await _within(DISARM_SECONDS, self._disarm()) is True
+
+    async def _disarm(self) -> bool:
+        await self.gate.disarm()
+        return True
 
     async def dismiss_dialogs(self) -> None:
-        """Dismiss what a dead worker left open, so that the page can be read."""
+        """Dismiss the dialogs that a dead worker left open, so that the page can be read."""
         while self._dialogs:
-            await _within(STATE_SECONDS, _dismissed(self._dialogs.pop()))
+            await _within(STATE_SECONDS, self._dialogs.pop().dismiss())
 
     async def end(self) -> datetime:
-        """End every process of it by SIGKILL and say when all were seen dead.
+        """Kill all of its processes, and return when all were seen dead.
 
         Raises:
-            StillAlive: one of them lives: nothing may be concluded.
+            StillAlive: one of them is alive, so nothing may be concluded.
         """
         self.ended = True
         self.gate.refuse("the browser was ended")
@@ -203,15 +207,15 @@ class GuardedBrowser:
         return dead_at
 
 
-def free_a_hanging_page(chromium: Chromium) -> None:
-    """Close pages whose open dialog or busy script makes attaching hang; they are lost."""
+def close_hanging_pages(chromium: Chromium) -> None:
+    """Close all pages but the helper, without attaching: an open dialog or a busy script would make that hang."""
     for target in chromium.targets():
         if target.kind == "page" and target.url != HELPER_ADDRESS:
             close_page_by_port(chromium.endpoint, target.id)
 
 
 async def driver_answers(playwright: Playwright) -> bool:
-    """Whether the driver still answers; a browser that is held through a dead one is guarded no more."""
+    """Whether the driver still answers; the gate doesn't work through a dead one."""
     try:
         probe = await asyncio.wait_for(playwright.request.new_context(), DRIVER_SECONDS)
         await asyncio.wait_for(probe.dispose(), DRIVER_SECONDS)
@@ -220,24 +224,24 @@ async def driver_answers(playwright: Playwright) -> bool:
     return True
 
 
-def without_lost_answers(loop: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
-    """A loop's exception handler: a dead driver leaves answers that nobody awaits; its death is told elsewhere."""
-    if "reading from the driver" not in str(told.get("exception")):
-        loop.default_exception_handler(told)
+def ignore_lost_answers(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """A loop's exception handler that ignores what a dead driver leaves; its death is reported elsewhere."""
+    if "reading from the driver" not in str(context.get("exception")):
+        loop.default_exception_handler(context)
 
 
-async def _laid(browser: Browser, context: BrowserContext, helper: Page) -> Pause:
-    """A pause over all of the browser, and over the pages of the context that are there already."""
+async def _install_interceptor(browser: Browser, context: BrowserContext, helper: Page) -> Interceptor:
+    """Install it in the whole browser, and in the pages of the context that exist already."""
     of_helper = await context.new_cdp_session(helper)
     target = await of_helper.send("Target.getTargetInfo")
     await of_helper.detach()
-    pause = await Pause.lay(await browser.new_browser_cdp_session(), home_of(target))
-    await context.route(EVERYTHING, _passes)
-    await context.unroute(EVERYTHING, _passes)
-    return pause
+    interceptor = await Interceptor.install(await browser.new_browser_cdp_session(), browser_context_of(target))
+    await context.route(EVERYTHING, _continue)
+    await context.unroute(EVERYTHING, _continue)
+    return interceptor
 
 
-async def _passes(route: Route) -> None:
+async def _continue(route: Route) -> None:
     await route.continue_()
 
 
@@ -257,22 +261,13 @@ async def _new_helper(context: BrowserContext) -> Page:
 
 
 async def _to_front(pages: Sequence[Page]) -> None:
-    """A page in the background is photographed twenty times slower (measured)."""
+    """A screenshot of a page in the background takes twenty times longer (measured)."""
     for page in pages:
-        await _within(FRONT_SECONDS, page.bring_to_front())  # one that has crashed never comes
-
-
-async def _true_after(act: Awaitable[None]) -> bool:
-    await act
-    return True
-
-
-async def _dismissed(dialog: Dialog) -> None:
-    await dialog.dismiss()
+        await _within(FRONT_SECONDS, page.bring_to_front())  # one that has crashed never does
 
 
 async def _within(seconds: float, answer: Awaitable[T]) -> T | None:
-    """The answer, or None if the browser gives none in that time."""
+    """The answer; None if the browser gives none in that time."""
     try:
         return await asyncio.wait_for(answer, seconds)
     except (Error, TimeoutError):
@@ -282,24 +277,24 @@ async def _within(seconds: float, answer: Awaitable[T]) -> T | None:
 PAGE_SECONDS = 3.0
 
 
-async def appear(context: BrowserContext, appearance: Appearance) -> None:
-    """Set the pages of a context, those that are there before it returns, and each that comes when it comes."""
+async def apply_appearance(context: BrowserContext, appearance: Appearance) -> None:
+    """Apply it to the pages of a context, and to each new page when it opens."""
     if not (appearance.viewport or appearance.locale):
         return
 
-    async def come(page: Page) -> None:
-        with suppress(Error, TimeoutError):  # it is gone, or doesn't answer
-            await asyncio.wait_for(_set(page, appearance), PAGE_SECONDS)
+    async def apply(page: Page) -> None:
+        with suppress(Error, TimeoutError):  # the page is gone, or doesn't answer
+            await asyncio.wait_for(_apply(page, appearance), PAGE_SECONDS)
 
-    context.on("page", come)
+    context.on("page", apply)
     for page in context.pages:
-        await come(page)
+        await apply(page)
 
 
-async def _set(page: Page, appearance: Appearance) -> None:
+async def _apply(page: Page, appearance: Appearance) -> None:
     if appearance.viewport:
         width, height = appearance.viewport
         await page.set_viewport_size(ViewportSize(width=width, height=height))
     if appearance.locale:
-        session = await page.context.new_cdp_session(page)  # it stays: the language lasts as long as it does
+        session = await page.context.new_cdp_session(page)  # not detached: the override ends with its session
         await session.send("Emulation.setLocaleOverride", {"locale": appearance.locale})

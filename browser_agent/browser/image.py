@@ -1,7 +1,4 @@
-"""Pictures as bytes: encode, compare, cover, mark. Pillow and nothing else; knows no page, no store.
-
-What may never happen: a mark is drawn on the stored picture (a marked one is a copy); a huge picture is decoded.
-"""
+"""Operations on pictures as bytes: encode, compare, cover, mark. A picture is never changed in place."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PictureChange:
     """What differs between two pictures: the box around it (None: nothing), and its share of all pixels, 0 to 1."""
 
     box: Box | None
@@ -83,15 +80,15 @@ def cover(image: Image.Image, boxes: Iterable[Box]) -> Image.Image:
     return covered
 
 
-def what_changed(before: bytes, after: bytes) -> Change:
+def what_changed(before: bytes, after: bytes) -> PictureChange:
     """Compare two pictures. Pictures of different sizes differ everywhere. Raises NotAPicture."""
     old, new = decode(before), decode(after)
     if old.size != new.size:
-        return Change(Box(0, 0, *new.size), 1.0)
+        return PictureChange(Box(0, 0, *new.size), 1.0)
     differing = _strongest_band(ImageChops.difference(old, new)).point([0] * _NOISE + [255] * (256 - _NOISE))
     edges = differing.getbbox()
     changed = differing.histogram()[255]
-    return Change(None if edges is None else Box(*edges), changed / (old.width * old.height))
+    return PictureChange(None if edges is None else Box(*edges), changed / (old.width * old.height))
 
 
 def mark_target(picture: bytes, box: Box | None, point: tuple[int, int] | None, label: str) -> bytes:

@@ -1,18 +1,16 @@
-"""Where every request of one Chromium can be made to stand still: pages, frames, popups, workers, beacons, redirects.
+"""The interceptor: pauses the requests of one Chromium, whoever sends them: pages, frames, popups, workers, redirects.
 
-It pauses for the browser as a whole, by the `Fetch` domain of Chromium's own protocol on a session of the browser
-itself, and is laid from the browser's first moment on. A route on pages misses a beacon sent while its page is left,
-`fetchLater`, shared workers and the second hop of a redirect; this one holds them all (measured, Chromium 156). It
-does not hold WebSockets, nor a worker that was there before it was laid; so workers that outlive a page are counted.
-
-Knows nothing of gestures: it says what came and what was answered, and does as it is told. What may never happen: a
-request that is let go before somebody said so, while it stands.
+It uses the `Fetch` domain of the DevTools protocol on a session of the browser itself, from the browser's first moment
+on. A route on pages misses a beacon sent while its page is left, `fetchLater`, shared workers and the second hop of a
+redirect; this pauses all of them (measured, Chromium 156). It pauses neither WebSockets nor the requests of a worker
+that existed before it was installed. So workers that outlive a page are counted.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
+from collections import deque
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
@@ -20,18 +18,20 @@ from typing import Any
 from playwright.async_api import CDPSession, Error
 
 EVERYTHING = "**/*"
-"""What a route is laid on for a moment, so that pages which are older than the pause ask anew for their way out."""
+"""Routing everything for a moment makes pages that are older than the interceptor build new URL loaders, so that their
+requests are paused too."""
 _ALL = {"patterns": [{"urlPattern": "*", "requestStage": "Request"}]}
 _NONE = {"patterns": [{"urlPattern": "nothing:is-like-this", "requestStage": "Request"}]}
-"""Laid from the first moment, though it pauses nothing: what is made without it would not be held later (measured)."""
+"""Enabled from the first moment although it matches nothing: a page made before can't be paused later (measured)."""
 _WORKERS = frozenset({"service_worker", "shared_worker"})
+MAX_GONE_TARGETS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Paused:
-    """One request that stands still. Each hop of a redirect is one of its own.
+class PausedRequest:
+    """One paused request. Each hop of a redirect is a request of its own.
 
-    `in_page` = a living page waits for it, so that the page's own events tell how it ends.
+    `in_page` = a living page waits for it, so that the page's own events report how it ends.
     """
 
     id: str
@@ -40,140 +40,145 @@ class Paused:
     resource_type: str
     frame: str
     in_page: bool
-    failure: str | None = None
 
 
 @dataclass(frozen=True)
-class Answer:
-    """The head of the network's answer to a request."""
+class ResponseHead:
+    """Status and headers of a response."""
 
     status: int
     headers: dict[str, str]
 
 
-Came = Callable[[Paused], Coroutine[Any, Any, None]]
-"""A request stands still; whoever is told lets it go or refuses it."""
-Ended = Callable[[Paused, Answer | str], Coroutine[Any, Any, None]]
-"""How a request that was let go with `tell` ended: the head of its answer, or an error in the browser's words. It
-stands still again; whoever is told lets it go."""
-WorkerMade = Callable[[], None]
-"""A service worker or a shared worker has come to life."""
+OnPaused = Callable[[PausedRequest], Coroutine[Any, Any, None]]
+"""A request is paused. The listener releases or refuses it."""
+OnEnded = Callable[[PausedRequest, ResponseHead | str], Coroutine[Any, Any, None]]
+"""How a request ended that was released with `report`: the head of its response, or a network error such as
+"net::ERR_CONNECTION_RESET". It is paused again; the listener releases it."""
+OnWorker = Callable[[], None]
+"""A service worker or shared worker was started."""
 
 
-class Pause:
-    """Lay it by `Pause.lay`, as soon as the browser is there.
+class Interceptor:
+    """Pauses requests and passes them to its listeners. Make it by `install`, as soon as the browser has started.
 
     Args:
         session: a session of the browser itself, on the keeper's own connection.
-        home: the id of the browser context that is acted in.
+        context_id: the id of the browser context in which the task acts.
     """
 
-    def __init__(self, session: CDPSession, home: str) -> None:
-        self._session, self._home = session, home
-        self._came: Came | None = None
-        self._ended: Ended | None = None
-        self._worker_made: WorkerMade | None = None
-        self._told: dict[str, Paused] = {}
+    def __init__(self, session: CDPSession, context_id: str) -> None:
+        self._session, self._context_id = session, context_id
+        self._on_paused: OnPaused | None = None
+        self._on_ended: OnEnded | None = None
+        self._on_worker: OnWorker | None = None
+        self._reported: dict[str, PausedRequest] = {}  # released, and their end is to be reported
         self._tasks: set[asyncio.Task[None]] = set()
-        self._contexts: dict[str, str] = {}
+        self._contexts: dict[str, str] = {}  # target -> its browser context
+        self._gone: deque[str] = deque()  # targets that have gone, the oldest first
         self._workers: set[str] = set()
-        session.on("Fetch.requestPaused", self._paused)
-        session.on("Target.targetCreated", self._made)
-        session.on("Target.targetDestroyed", self._gone)
+        session.on("Fetch.requestPaused", self._request_paused)
+        session.on("Target.targetCreated", self._target_created)
+        session.on("Target.targetDestroyed", self._target_destroyed)
 
     @classmethod
-    async def lay(cls, session: CDPSession, home: str) -> Pause:
-        """Lay it over a browser, so that it can hold whatever is made from now on.
+    async def install(cls, session: CDPSession, context_id: str) -> Interceptor:
+        """Install it in a browser, so that it can pause the requests of everything that is made from now on.
 
-        The pages that are there already must be made to ask anew for their way out: see `EVERYTHING`.
+        Pages that exist already must build new URL loaders: see `EVERYTHING`.
 
         Raises:
-            Error: the browser does not answer.
+            Error: the browser doesn't answer.
         """
-        pause = cls(session, home)
+        interceptor = cls(session, context_id)
         await session.send("Target.setDiscoverTargets", {"discover": True})
         await session.send("Fetch.enable", _NONE)
-        return pause
+        return interceptor
 
-    async def lift(self) -> None:
-        """Take it away; what stands still is let go by the browser."""
+    async def remove(self) -> None:
+        """Remove it; the browser releases what is still paused."""
         await self._session.detach()
 
-    def tell(self, came: Came, ended: Ended, worker_made: WorkerMade) -> None:
-        """Who is told from now on; before that nothing may stand."""
-        self._came, self._ended, self._worker_made = came, ended, worker_made
+    def listen(self, paused: OnPaused, ended: OnEnded, worker: OnWorker) -> None:
+        """Set the listeners. Call it before `pause_all`."""
+        self._on_paused, self._on_ended, self._on_worker = paused, ended, worker
 
-    async def stand(self) -> None:
-        """From now on every request stands still. Raises Error if the browser does not answer."""
+    async def pause_all(self) -> None:
+        """Pause every request from now on. Raises Error if the browser doesn't answer."""
         await self._session.send("Fetch.enable", _ALL)
 
-    async def rest(self) -> None:
-        """From now on requests pass. Those that stand still go on standing."""
+    async def pause_none(self) -> None:
+        """Let requests pass from now on. Those that are paused stay paused."""
         await self._session.send("Fetch.enable", _NONE)
 
     @property
     def workers(self) -> int:
-        """Living senders beside the pages: service workers and shared workers."""
+        """How many service workers and shared workers are alive."""
         return len(self._workers)
 
-    def is_foreign(self, paused: Paused) -> bool:
+    def is_foreign(self, paused: PausedRequest) -> bool:
         """Whether it belongs to a page of another browser context, such as an observer's."""
-        return self._contexts.get(paused.frame, self._home) != self._home
+        return self._contexts.get(paused.frame, self._context_id) != self._context_id
 
-    async def let_go(self, paused: Paused, *, tell: bool = False) -> None:
-        """Let a request go; with `tell`, how it ends is told."""
-        if tell:
-            self._told[paused.id] = paused
-        await self._say("Fetch.continueRequest", requestId=paused.id, interceptResponse=tell)
+    async def release(self, paused: PausedRequest, *, report: bool = False) -> None:
+        """Release a request; with `report`, the listener learns how it ends."""
+        if report:
+            self._reported[paused.id] = paused
+        await self._answer("Fetch.continueRequest", requestId=paused.id, interceptResponse=report)
 
-    async def refuse(self, paused: Paused) -> None:
-        """End a request that stands still; it never leaves."""
-        await self._say("Fetch.failRequest", requestId=paused.id, errorReason="BlockedByClient")
+    async def refuse(self, paused: PausedRequest) -> None:
+        """Fail a paused request; it never leaves."""
+        await self._answer("Fetch.failRequest", requestId=paused.id, errorReason="BlockedByClient")
 
-    # What the browser says
+    # events of the browser
 
-    def _paused(self, event: dict[str, Any]) -> None:
-        assert self._came is not None and self._ended is not None, "nobody was there to be told"
+    def _request_paused(self, event: dict[str, Any]) -> None:
+        assert self._on_paused is not None and self._on_ended is not None, "requests were paused before `listen`"
         if "responseStatusCode" in event:
             headers = {each["name"].lower(): each["value"] for each in event.get("responseHeaders", [])}
-            work = self._ended(self._told.pop(event["requestId"]), Answer(event["responseStatusCode"], headers))
+            head = ResponseHead(event["responseStatusCode"], headers)
+            work = self._on_ended(self._reported.pop(event["requestId"]), head)
         elif "responseErrorReason" in event:
-            work = self._ended(self._told.pop(event["requestId"]), _words(event["responseErrorReason"]))
+            work = self._on_ended(self._reported.pop(event["requestId"]), _error_text(event["responseErrorReason"]))
         else:
-            work = self._came(_read(event))
+            work = self._on_paused(_paused_request(event))
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _made(self, event: dict[str, Any]) -> None:
+    def _target_created(self, event: dict[str, Any]) -> None:
         target = event["targetInfo"]
-        context = target.get("browserContextId", self._home)
-        self._contexts[target["targetId"]] = context  # for good: a page sends its last requests when it is gone
-        if target["type"] in _WORKERS and context == self._home:
+        context = target.get("browserContextId", self._context_id)
+        self._contexts[target["targetId"]] = context
+        if target["type"] in _WORKERS and context == self._context_id:
             self._workers.add(target["targetId"])
-            if self._worker_made is not None:
-                self._worker_made()
+            if self._on_worker is not None:
+                self._on_worker()
 
-    def _gone(self, event: dict[str, Any]) -> None:
+    def _target_destroyed(self, event: dict[str, Any]) -> None:
+        """Keep its context for a while, since a page sends its last requests when it has gone."""
         self._workers.discard(event["targetId"])
+        self._gone.append(event["targetId"])
+        if len(self._gone) > MAX_GONE_TARGETS:
+            self._contexts.pop(self._gone.popleft(), None)
 
-    async def _say(self, method: str, **facts: Any) -> None:
-        """Tell the browser what becomes of a request; it may be gone meanwhile, and then there is nothing to tell."""
+    async def _answer(self, command: str, **facts: Any) -> None:
+        """Tell the browser what to do with a request; one that has gone in the meantime needs no answer."""
         try:
-            await self._session.send(method, facts)
+            await self._session.send(command, facts)
         except Error as error:
             if "closed" not in str(error) and "Invalid InterceptionId" not in str(error):
                 raise
 
 
-def home_of(target: dict[str, Any]) -> str:
-    """The id of the browser context of a page, by what `Target.getTargetInfo` says on a session of the page."""
+def browser_context_of(target: dict[str, Any]) -> str:
+    """The id of a page's browser context, from the answer to `Target.getTargetInfo` on a session of the page."""
     return str(target["targetInfo"]["browserContextId"])
 
 
-def _read(event: dict[str, Any]) -> Paused:
+def _paused_request(event: dict[str, Any]) -> PausedRequest:
     request = event["request"]
-    return Paused(
+    return PausedRequest(
         id=event["requestId"],
         method=request["method"],
         url=request["url"],
@@ -183,6 +188,6 @@ def _read(event: dict[str, Any]) -> Paused:
     )
 
 
-def _words(reason: str) -> str:
-    """The protocol's name of an error as the browser says it elsewhere: ConnectionReset, net::ERR_CONNECTION_RESET."""
+def _error_text(reason: str) -> str:
+    """The protocol's name of an error, ConnectionReset, in the form used elsewhere: net::ERR_CONNECTION_RESET."""
     return "net::ERR_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", reason).upper()

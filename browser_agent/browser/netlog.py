@@ -1,14 +1,11 @@
 """Chromium's network log, read while it is written: which writes did the browser send a second time by itself?
 
 Chromium writes the log into a pipe in its profile folder, and the keeper reads it at once: full addresses are never on
-a disk, and the log needs no bound. (Chromium's own bounded log keeps its pieces outside the profile, where a SIGKILL
-leaves them: measured.) Only restarts of writes are kept, redacted.
+a disk, and the log needs no bound. (Chromium's own bounded log leaves its files outside the profile after a SIGKILL:
+measured.) Only restarts of writes are kept, without the address's query.
 
-A log without a restart proves something only if it was read to its end. Chromium hands it on in portions of 15 lines,
-so the reader has it write a mark, and waits until the mark is read: all that came before has then been read too.
-
-Knows nothing of gestures or gates. What may never happen: something that was written there is raised, or an address
-with its query goes further than this module; "no restart" is said of a log with a hole.
+A log without a restart proves something only if it was read to its end. Chromium flushes it every 15 lines, so the
+reader makes Chromium log a mark and waits until it reads the mark: everything before it has then been read too.
 """
 
 from __future__ import annotations
@@ -89,7 +86,7 @@ class _Legend:
         return f"net::{self.errors[number]}" if number in self.errors else f"net error {number}"
 
 
-class Reading:
+class LogReading:
     """What has been read of a log so far. Takes it in portions of any size; nothing that it holds can make it raise.
 
     Attributes:
@@ -171,11 +168,11 @@ class NetworkLog:
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path, self._descriptor = path, descriptor
-        self.reading = Reading()
+        self.reading = LogReading()
         self.read_to_the_end = False
         self.closed = False
         self._more = asyncio.Event()
-        self._span: Span | None = None
+        self._span: LogSpan | None = None
         asyncio.get_running_loop().add_reader(descriptor, self._read)
 
     @classmethod
@@ -197,7 +194,7 @@ class NetworkLog:
         """What Chromium is to be started with."""
         return f"--log-net-log={self.path}"
 
-    async def span(self, page: Page) -> Span:
+    async def span(self, page: Page) -> LogSpan:
         """The part of the log that begins now; the one before it ends.
 
         Args:
@@ -206,7 +203,7 @@ class NetworkLog:
         await self.catch_up(page)
         if self._span is not None:
             self._span.until = self.reading.begun
-        self._span = Span(self, known=self.read_to_the_end and not self.closed)
+        self._span = LogSpan(self, known=self.read_to_the_end and not self.closed)
         return self._span
 
     async def catch_up(self, page: Page) -> None:
@@ -252,7 +249,7 @@ class NetworkLog:
         return True
 
 
-class Span:
+class LogSpan:
     """A part of the log: the writes that began in it, and what became of them.
 
     Args:
@@ -265,7 +262,7 @@ class Span:
         self._since, self._holes = log.reading.begun, log.reading.holes
         self.until: int | None = None
 
-    def doubt(self) -> None:
+    def invalidate(self) -> None:
         """Something has happened at the wire, of which the log may have more to tell than was read."""
         self._log.read_to_the_end = False
 

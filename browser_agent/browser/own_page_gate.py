@@ -1,11 +1,9 @@
-"""The gate in the same process as the task, before a page that somebody else owns, where no keeper is.
+"""The gate for a page that somebody else owns: it runs in the task's own process, without a keeper.
 
-It is the keeper's gate, on the task's own connection. It needs a Chromium started with `--enable-net-benchmarking`; in
-any other it holds and checks as well, but its report says that nothing keeps the browser from sending a request twice
-(`armed` is false: an error on the wire then proves nothing, and only an observer that counts can settle the gesture).
-If this process dies, the browser lets go what was held.
-
-Knows nothing of tasks or observers. What may never happen: a held request is let go without `released`.
+It is the keeper's gate, on the task's own connection. It needs a Chromium started with `--enable-net-benchmarking`. In
+any other it holds and checks as well, but its report says that the browser may send a request twice (`armed` is false:
+an error on the wire then proves nothing, and only an observer that counts can settle the gesture). If this process
+dies, the browser releases what was held.
 """
 
 from __future__ import annotations
@@ -18,19 +16,19 @@ from playwright.sync_api import Error, Page, Route
 
 from browser_agent.browser.gate import Gate
 from browser_agent.browser.guarded_browser import HELPER_ADDRESS
-from browser_agent.browser.interception import EVERYTHING, Pause, home_of
+from browser_agent.browser.interception import EVERYTHING, Interceptor, browser_context_of
 from browser_agent.browser.sync_bridge import async_page, async_session, run
 from browser_agent.states import Point
 from browser_agent.wire import NO_SITE, NOTHING_SEEN, SiteWrites, WireReport
 
 Release = Callable[[str, str, str], None]
-"""Check the fence and write `released`: gesture, method, address. Raises when the request must not leave."""
+"""Check the fence and store `released`: gesture, method, address. Raises if the request must not leave."""
 Reach = Callable[[Point, str], None]
-"""Called at a durable point of a gesture on the wire. Makes no call of Playwright."""
+"""Called at each durable point of a gesture on the wire. It must not call Playwright."""
 
 
 class OwnPageGate:
-    """Stands before the gestures of one page, over all of its browser context.
+    """The gate of one page's gestures; it covers the whole browser context of the page.
 
     Args:
         page: the page that is acted on.
@@ -41,24 +39,24 @@ class OwnPageGate:
     def __init__(self, page: Page, release: Release, reach: Reach = lambda point, gesture: None) -> None:
         self._page, self._release, self._reach = page, release, reach
         self._helper: Page | None = None
-        self._gate = self._built()
+        self._gate = self._make_gate()
 
     def arm(self, gesture: str, sends: str | None, site: SiteWrites = NO_SITE) -> bool:
-        """Stand before the gesture's input. False: this browser may send what leaves a second time by itself."""
+        """Arm it before the gesture's input. False: this browser may send a request a second time by itself."""
         try:
             if self._helper is None or self._helper.is_closed():
                 self._gate.helper = async_page(self._new_helper())
             run(self._page, self._gate.arm(gesture, sends, site, unguarded=True))
-        except Error:  # it is gone, as the gesture will find
+        except Error:  # the browser is gone, and the gesture will raise
             return False
         return self.report(gesture).armed
 
     def refuse(self, because: str) -> None:
-        """From now on let nothing go, until the gate is armed anew."""
+        """Release nothing until the gate is armed again."""
         self._gate.refuse(because)
 
     def disarm(self) -> None:
-        """Open the gate again. Before a browser that is gone none stands any more."""
+        """Open the gate again. If the browser is gone, there is nothing to open."""
         try:
             run(self._page, self._gate.disarm())
         except Error as error:
@@ -70,38 +68,39 @@ class OwnPageGate:
         return self._gate.reports().get(gesture, NOTHING_SEEN)
 
     def close(self) -> None:
-        """Leave the browser as it was found."""
+        """Remove the gate and its helper page from the browser."""
         run(self._page, self._gate.close())
         if self._helper is not None and not self._helper.is_closed():
             self._helper.close()
 
-    def _built(self) -> Gate:
+    def _make_gate(self) -> Gate:
         context = self._page.context
         browser = context.browser
         assert browser is not None, "a context without a browser is refused when the run is opened"
         of_page = context.new_cdp_session(self._page)
-        home = home_of(of_page.send("Target.getTargetInfo"))
+        own = browser_context_of(of_page.send("Target.getTargetInfo"))
         of_page.detach()
-        pause = run(self._page, Pause.lay(async_session(browser.new_browser_cdp_session()), home))
-        context.route(EVERYTHING, _passes)
-        context.unroute(EVERYTHING, _passes)
-        # The gate only listens to the context, and its two faces tell the same.
+        session = async_session(browser.new_browser_cdp_session())
+        interceptor = run(self._page, Interceptor.install(session, own))
+        context.route(EVERYTHING, _continue)
+        context.unroute(EVERYTHING, _continue)
+        # The gate only listens to the context; both APIs report the same events.
         listened = cast("async_api.BrowserContext", context)
-        return Gate(pause, listened, async_page(self._page), self._let_go, self._reached)
+        return Gate(interceptor, listened, async_page(self._page), self._check_release, self._reached)
 
-    async def _let_go(self, gesture: str, method: str, address: str) -> None:
+    async def _check_release(self, gesture: str, method: str, address: str) -> None:
         self._release(gesture, method, address)
 
     async def _reached(self, point: Point, gesture: str) -> None:
         self._reach(point, gesture)
 
     def _new_helper(self) -> Page:
-        """A page that waits for nothing, from which the browser's pooled connections are closed."""
+        """A page on which nothing acts, from which the browser's pooled connections are closed."""
         self._helper = self._page.context.new_page()
         self._helper.goto(HELPER_ADDRESS)
         self._page.bring_to_front()
         return self._helper
 
 
-def _passes(route: Route) -> None:
+def _continue(route: Route) -> None:
     route.continue_()

@@ -70,7 +70,7 @@ class Recorder:
                 self._toasts.install()
             if "downloads" in self._kinds:
                 for page in self._page.context.pages:
-                    page.on("download", self._came)
+                    page.on("download", self._download_started)
             if self._kinds & {"pages", "downloads"}:
                 self._page.context.on("page", self._opened)
             if "answers" in self._kinds:
@@ -95,7 +95,7 @@ class Recorder:
             self._page.context.remove_listener("response", self._answered)
         for page in list(self._page.context.pages):
             with suppress(Error, KeyError, ValueError):
-                page.remove_listener("download", self._came)
+                page.remove_listener("download", self._download_started)
 
     def recorded(self) -> Recording:
         """What there is by now. Pages that are still open are read once more."""
@@ -115,7 +115,7 @@ class Recorder:
 
     def _opened(self, page: Page) -> None:
         if "downloads" in self._kinds:
-            page.on("download", self._came)
+            page.on("download", self._download_started)
         if "pages" not in self._kinds or not self._begun:
             return
         if len(self._pages) >= MOST_PAGES:
@@ -127,7 +127,7 @@ class Recorder:
         page.on("load", lambda _: opened.read(picture=True))
         opened.read()
 
-    def _came(self, download: Download) -> None:
+    def _download_started(self, download: Download) -> None:
         if not self._begun:
             return
         if len(self._files) >= MOST_FILES:

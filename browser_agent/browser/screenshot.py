@@ -27,7 +27,7 @@ from pydantic.dataclasses import dataclass
 from browser_agent.browser import image as pictures
 from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.browser.image import Box
-from browser_agent.browser.screenshot_mask import Found, Rect, find
+from browser_agent.browser.screenshot_mask import MaskFindings, Rect, find
 from browser_agent.errors import StoreUnusable
 from browser_agent.secrets.scrubber import Scrubber
 from browser_agent.secrets.secret_fields import SECRET_CONTROLS
@@ -236,9 +236,9 @@ class _Camera:
         silent = [tuple(each) for each in stance["frames"] if not isinstance(each, int)]
         boxes = [*found.boxes, *self._parts(found), *silent]
         places = Places(tuple(boxes), stance["width"], stance["height"], stance["zoom"])
-        return places, found.shy
+        return places, found.needs_recheck
 
-    def _parts(self, found: Found) -> Iterator[Rect]:
+    def _parts(self, found: MaskFindings) -> Iterator[Rect]:
         """Parts of texts as exactly as the page can tell; where it doesn't know as many texts, the whole of them."""
         if not found.texts:
             return

@@ -1,12 +1,12 @@
-"""Where on a page something stands that may not be in its picture, read from Chromium's own layout.
+"""The areas of a page that must be masked in its screenshot, read from Chromium's own layout.
 
 Chromium's DOM snapshot tells what was laid out, also what no script sees: closed shadow roots, the text of
 pseudo-elements and list markers, frames of the same process. It holds passwords in the clear, so it lives in memory, is
 read for places alone, and is never kept. Controls, canvases, videos and plugins are covered whatever they hold (but not
 buttons, ticks and radio buttons); text is covered where it looks like something, as the scrubber finds it.
 
-Not seen: text inside of images and backgrounds, a shadow or reflection far from its text. Knows nothing of pictures.
-What may never happen: a frame that can't be read is taken for one that holds nothing.
+Not found: text inside images and backgrounds, and a shadow or reflection far from its text. A frame that can't be read
+is masked as a whole.
 """
 
 from __future__ import annotations
@@ -33,21 +33,22 @@ _WORST_FRAME = 64.0  # pixels of border and padding of a frame; a larger one is 
 
 
 @dataclass
-class Found:
+class MaskFindings:
     """What is to be covered.
 
     `boxes` = rectangles of the page's viewport. `texts` = hits in the main document: text of the node -> its parts, to
     be placed exactly by who can; `whole` = for each of them, by node, the rectangles to cover if it can't be.
-    `shy` = there are words that scripts don't see, or text to cover: it must be read again after the picture.
+    `needs_recheck` = scripts can't see all of the text, or some of it must be masked:
+    read the layout again after the capture.
     """
 
     boxes: list[Rect] = field(default_factory=list)
     texts: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     whole: dict[str, dict[int, list[Rect]]] = field(default_factory=dict)
-    shy: bool = False
+    needs_recheck: bool = False
 
 
-def find(snapshot: Mapping[str, Any], scrubber: Scrubber, width: float, shown: Sequence[Rect] = ()) -> Found:
+def find(snapshot: Mapping[str, Any], scrubber: Scrubber, width: float, shown: Sequence[Rect] = ()) -> MaskFindings:
     """Read a `DOMSnapshot.captureSnapshot` with the computed style `visibility`.
 
     Args:
@@ -56,7 +57,7 @@ def find(snapshot: Mapping[str, Any], scrubber: Scrubber, width: float, shown: S
         width: of the main document's viewport in CSS pixels; on a dense screen the snapshot counts the screen's own.
         shown: rectangles of fields that may be seen, in the main document's viewport.
     """
-    found = Found()
+    found = MaskFindings()
     wide = snapshot["documents"][0]["layout"]["bounds"][0][2]
     documents = [_Document(each, snapshot["strings"], width / wide) for each in snapshot["documents"]]
     main = documents[0]
@@ -180,11 +181,13 @@ class _Document:
 class _Reader:
     """Walks through the documents of a page."""
 
-    def __init__(self, documents: Sequence[_Document], scrubber: Scrubber, shown: Sequence[Rect], found: Found) -> None:
+    def __init__(
+        self, documents: Sequence[_Document], scrubber: Scrubber, shown: Sequence[Rect], found: MaskFindings
+    ) -> None:
         self._documents, self._scrubber, self._shown, self._found = documents, scrubber, shown, found
 
     def read(self, document: _Document, place: _Place) -> None:
-        self._found.shy |= document.closed
+        self._found.needs_recheck |= document.closed
         pieces: list[_Piece] = []
         for layout, node, bounds in document.laid_out():
             rect, name = place.rect(bounds), document.name(node)
@@ -198,7 +201,7 @@ class _Reader:
                 self._found.boxes.append(rect)
             elif piece is not None:
                 pieces.append(piece)
-                self._found.shy |= not document.is_text(node) and len(piece.text) > _A_WORD
+                self._found.needs_recheck |= not document.is_text(node) and len(piece.text) > _A_WORD
         self._texts(document, pieces)
 
     def _cover(self, document: _Document, node: int, rect: Rect) -> None:
@@ -231,7 +234,7 @@ class _Reader:
                     self._hit(document, piece, first, last)
 
     def _hit(self, document: _Document, piece: _Piece, first: int, last: int) -> None:
-        self._found.shy = True
+        self._found.needs_recheck = True
         boxes = [box for box, start, length in piece.boxes if start < last and first < start + length]
         if document is not self._documents[0] or not document.is_text(piece.node):
             self._found.boxes += boxes

@@ -1,7 +1,7 @@
 """The page that a task acts on, on the worker's own connection to the keeper's Chromium.
 
-Opens views for observers, takes pictures, keeps dialogs in order while a gesture is made, and notices writes that no
-gesture made. Knows nothing of journals; never reloads, never goes back.
+It opens views for observers, takes screenshots, answers dialogs while a gesture is made, and records writes that no
+gesture made. It never reloads and never goes back.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ ATTACH_NEW_SECONDS = 20.0
 PICTURE_SECONDS = 3.0
 LOOK_SECONDS = 8.0
 ALERT_SECONDS = 2.0
-"""An alert asks nothing, and a yes that somebody else gave is not known: what was on its way when it came may still
-come to the gate, so long it is no refusal."""
+"""Seconds for which an alert (which can't be declined) doesn't count as a refusal: a request may have been on its way
+when it opened."""
 GLANCE_SECONDS = 2.0
 """For the page as it stands: one that waits for an answer gives none itself (measured)."""
 

@@ -1,7 +1,7 @@
 """Toasts: hears every text that a page begins to show, however briefly, from before the gesture's input on.
 
 A script in a world of its own, in every frame and in every document that comes later: the page can neither see nor
-fool it, and a navigation doesn't end it. What a page shows when `mark` is called is old. Knows nothing of gestures.
+fool it, and a navigation doesn't end it. What a page shows when `mark` is called is old.
 
 Not heard: a frame of another site that is added later; a closed shadow root; a text that stays for less than 50 ms.
 What may never happen: a text from before the mark counts; an exception out of here costs a gesture.

@@ -1,7 +1,6 @@
-"""The command line: `browser-agent`. Thin: every command opens a store, asks a room, and says what it learned.
+"""The command line, `browser-agent`: each command opens a store, calls another room and prints the result.
 
-What may never happen here: a decision about an outcome; a traceback for a mistake of the caller; anything but the one
-document on stdout with `--json`.
+It never decides what a gesture's outcome is.
 """
 
 from __future__ import annotations
@@ -34,19 +33,19 @@ audit = typer.Typer(no_args_is_help=True, help="The append-only log: verify it, 
 
 on_temporal = typer.Typer(
     no_args_is_help=True,
-    help="Many machines: Temporal notices that a worker has died, chooses who goes on, and waits for people. Needs "
-    "the extra `temporal` and a Temporal server.",
+    help="Many machines: Temporal detects that a worker has died, assigns its run to another, and waits for people. "
+    "Needs the extra `temporal` and a Temporal server.",
 )
 
 
 @app.callback(invoke_without_command=True)
 def _browser_agent(
-    show_version: Annotated[bool, typer.Option("--version", metavar="", help="Say which version this is.")] = False,
+    show_version: Annotated[bool, typer.Option("--version", metavar="", help="Print the version.")] = False,
 ) -> None:
     """Browser tasks that change something in the world, interrupted and resumed without doing it twice or losing it.
 
-    Start with `browser-agent demo`, then `browser-agent run FILE`. `browser-agent inbox` holds what waits for you,
-    and `browser-agent config` shows what is set.
+    Start with `browser-agent demo`, then `browser-agent run FILE`. `browser-agent inbox` lists what waits for
+    you, and `browser-agent config` shows the settings.
     """
     if show_version:
         typer.echo(version("browser-agent"))
@@ -80,7 +79,7 @@ def main() -> None:
         if "temporalio" in sys.modules:
             _leave(end.code)
         raise
-    except Exception as error:  # not foreseen: told in full, but for what a page was given
+    except Exception as error:  # unexpected: the whole traceback, without secrets
         sys.stderr.write(Scrubber().trace(error))
         sys.exit(1)
 

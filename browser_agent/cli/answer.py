@@ -1,4 +1,4 @@
-"""`answer`, `approve` and `refuse`: a person's word, taken after one more look, and carried out in place."""
+"""`answer`, `approve` and `refuse`: record a person's answer after one more look, and resume the run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Word = Annotated[
 def answer_of(word: str, words: Sequence[str] = ANSWERS) -> Answer:
     """The answer that a word of the command line stands for. Raises Misuse."""
     if word not in words:
-        raise Misuse(f"{word!r} is no answer{nearest(word, words)}. Nothing was changed.".replace("?.", "?"))
+        raise Misuse(f"{word!r} is not an answer{nearest(word, words)}. Nothing was changed.".replace("?.", "?"))
     return Answer(word.replace("-", "_"))
 
 
@@ -68,12 +68,10 @@ def answer(
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Answer a question by your name: it LOOKS once more, takes your answer, and goes on with the run.
+    """Answer a question: it LOOKS once more, records your answer, and resumes the run.
 
-    A run that was submitted for workers is left to them.
-
-    If the look settles the question by itself, no answer is taken. `not-happened` lets the run make the gesture as a
-    new one.
+    If the look settles the question, your answer isn't needed and isn't recorded. After `not-happened` the run makes
+    the gesture as a new one. A run that was submitted for workers is left to them.
 
     Example:  browser-agent answer q-7k2m9 happened --by ann --reason "it is on the order list" --value number=INV-7
     """
@@ -95,9 +93,10 @@ def approve(
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Say yes to exactly the calls of an approval; the run goes on and MAKES them.
+    """Approve the calls of a question; the run resumes and MAKES them.
 
-    A yes is for one gesture a call: one that must be made again asks anew, unless you say --until-done.
+    An approval covers one gesture for each call. If a gesture must be made again, the run asks again, unless you give
+    --until-done.
 
     Example:  browser-agent approve q-7k2m9 --only 1 --only 3 --by ann --reason "checked against the contract"
     """
@@ -117,7 +116,7 @@ def refuse(
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Say no to the calls of an approval: they are NOT made; the run goes on without them.
+    """Refuse the calls of a question: they are NOT made, and the run resumes without them.
 
     Example:  browser-agent refuse q-7k2m9 --by ann --reason "the customer has left"
     """
@@ -165,7 +164,7 @@ def _look(desk: Desk, question: QuestionRow) -> Ended | None:
 
 
 def _resume(desk: Desk, question: QuestionRow, options: Options) -> Ended | None:
-    """Go on with the run; None if it goes on in other hands."""
+    """Resume the run; None if another process has it."""
     try:
         return kept(desk, question.run_id, options)
     except InOtherHands:

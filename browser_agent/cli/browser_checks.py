@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,11 +13,12 @@ from pathlib import Path
 
 from browser_agent import support
 from browser_agent.browser.chromium import ENVIRONMENT_NAME, Chromium, find_chromium
+from browser_agent.browser.driver import driver_failure, sync_driver
 from browser_agent.cli.check import Check
 from browser_agent.cli.shared_libraries import LOADER_ERROR, has_apt, install_command, missing_libraries, packages_for
+from browser_agent.errors import INSTALL_BROWSER, BrowserUnavailable
 from browser_agent.settings import AS_SHIPPED, Settings
 
-INSTALL = "browser-agent doctor --install"
 FONTS = ("fonts-liberation", "fonts-noto-cjk", "fonts-noto-color-emoji", "fonts-noto-core")
 """Debian's packages of fonts for the scripts that pages are written in; the Dockerfile installs the same."""
 _SECONDS = 30
@@ -83,10 +82,10 @@ class BrowserFacts:
 
 def browser_checks(using: Settings = AS_SHIPPED) -> list[Check]:
     """The checks of Playwright, Chromium and the fonts. They start the driver and a Chromium."""
-    driver = driver_trouble()
-    facts = browser_facts(using, open_page=driver is None)
-    checks = [check_playwright(driver), check_chromium(facts)]
-    return [*checks, check_fonts(facts)] if facts.trouble is None and driver is None else checks
+    trouble = driver_trouble()
+    facts = browser_facts(using, open_page=trouble is None)
+    checks = [check_playwright(trouble), check_chromium(facts)]
+    return [*checks, check_fonts(facts)] if facts.trouble is None and trouble is None else checks
 
 
 def check_playwright(trouble: Trouble | None) -> Check:
@@ -110,7 +109,7 @@ def check_fonts(facts: BrowserFacts) -> Check:
     """Missing fonts are a warning: pages work, but a person can't read their pictures."""
     if not facts.boxes:
         return Check("fonts", ", ".join(_SAMPLES))
-    remedy = f"{INSTALL}, as root" + (f", or: {' '.join(install_command(FONTS))}" if has_apt() else "")
+    remedy = f"{INSTALL_BROWSER}, as root" + (f", or: {' '.join(install_command(FONTS))}" if has_apt() else "")
     return Check("fonts", f"none for {', '.join(facts.boxes)}", warning=f"pictures show boxes for them: {remedy}")
 
 
@@ -118,21 +117,17 @@ def remedy(trouble: Trouble) -> str:
     """The command that helps."""
     as_root = "" if os.geteuid() == 0 or not trouble.libraries else ", as root"
     packages = packages_for(trouble.libraries) if has_apt() else []
-    return f"{INSTALL}{as_root}" + (f", or: {' '.join(install_command(packages))}" if packages else "")
+    return f"{INSTALL_BROWSER}{as_root}" + (f", or: {' '.join(install_command(packages))}" if packages else "")
 
 
 def driver_trouble() -> Trouble | None:
     """Why Playwright's driver doesn't start; None if it does."""
-    command = [sys.executable, "-m", "playwright", "--version"]
-    try:
-        ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=_SECONDS)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return Trouble(str(error))
-    if ended.returncode == 0:
+    failure = driver_failure()
+    if failure is None:
         return None
     package = find_spec("playwright")
     node = Path(package.origin).parent / "driver" / "node" if package is not None and package.origin else Path("node")
-    return _trouble(node, ended.stderr or f"it ended with code {ended.returncode}")
+    return _trouble(node, failure.output)
 
 
 def browser_facts(using: Settings = AS_SHIPPED, *, open_page: bool = True) -> BrowserFacts:
@@ -152,21 +147,19 @@ def browser_facts(using: Settings = AS_SHIPPED, *, open_page: bool = True) -> Br
                 boxes = _boxes(chromium.endpoint) if open_page else []
             finally:
                 chromium.end()
+    except BrowserUnavailable as error:
+        return BrowserFacts(program, trouble=_trouble(program, error.output or error.because))
     except Exception as error:  # whatever hinders it is what there is to report
         return BrowserFacts(program, trouble=_trouble(program, str(error)))
     return BrowserFacts(program, number, tuple(boxes))
 
 
-def start_failure(error: Exception) -> str:
-    """Why Chromium didn't start, and the command that helps, in one sentence."""
-    trouble = _trouble(None, str(error))
-    return f"Chromium doesn't start: {trouble.words}. Run: {remedy(trouble)}"
-
-
-def driver_failure() -> str:
-    """Why no run can work here if Playwright's driver doesn't start, and the command that helps; else ""."""
-    trouble = driver_trouble()
-    return "" if trouble is None else f"Playwright's driver doesn't start: {trouble.words}. Run: {remedy(trouble)}"
+def start_failure(error: BrowserUnavailable) -> str:
+    """Why Chromium or Playwright's driver doesn't start, and the command that helps, in one sentence."""
+    trouble = _trouble(None, error.output)
+    if not trouble.libraries:
+        return str(error)
+    return f"{error.because.partition(':')[0]}: {trouble.words}. Run: {remedy(trouble)}"
 
 
 def _boxes(endpoint: str) -> Sequence[str]:
@@ -176,9 +169,7 @@ def _boxes(endpoint: str) -> Sequence[str]:
 
 
 def _draw(endpoint: str) -> Sequence[str]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
+    with sync_driver() as playwright:
         browser = playwright.chromium.connect_over_cdp(endpoint, timeout=_SECONDS * 1000)
         page = browser.contexts[0].pages[0]
         page.set_content("<!doctype html><title>doctor</title><p>A page.", timeout=_SECONDS * 1000)

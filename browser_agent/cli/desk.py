@@ -1,4 +1,4 @@
-"""What every command begins with: its store, its run, and mistakes told in one clear sentence."""
+"""What every command begins with: its settings, its store, and one clear sentence for a mistake of the caller."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from browser_agent import settings_sources
 from browser_agent.cli.exit_codes import INTERRUPTED, Exit
 from browser_agent.cli.question_text import store_option
 from browser_agent.cli.screen import Screen
-from browser_agent.errors import Misuse, UnknownName
+from browser_agent.errors import BrowserUnavailable, Misuse, UnknownName
 from browser_agent.reporting.log import start_log
 from browser_agent.secrets.scrubber import Scrubber
 from browser_agent.secrets.seal import key_in_use, new_key
@@ -66,11 +66,11 @@ def open_desk(
     keeps_sessions: bool = False,
     using: settings_sources.Settings | None = None,
 ) -> Desk:
-    """Open the store that is meant, and begin to log if that is wanted.
+    """Open the store, and start logging if the settings say so.
 
     Args:
         store: what `--store` said.
-        as_json: whether a program reads along.
+        as_json: whether the output is for a program.
         new: whether the store may be made if it is not there.
         keeps_sessions: whether the command keeps sessions, so that it makes a key if there is none yet.
         using: the settings of this command; those of file and environment by default.
@@ -118,23 +118,15 @@ def told(command: Callable[P, Exit]) -> Callable[P, None]:
     def _told(*args: P.args, **kwargs: P.kwargs) -> None:
         screen = Screen(bool(kwargs.get("as_json")))
         try:
-            from browser_agent.browser.chromium import ChromiumDidNotStart, ChromiumNotFound
-
             code = command(*args, **kwargs)
         except KeyboardInterrupt:  # before a keeper was there to take it, or after it was gone
             raise typer.Exit(INTERRUPTED) from None
         except Misuse as error:
             code = _complain(screen, error, str(error))
-        except (ChromiumNotFound, ChromiumDidNotStart) as error:
+        except BrowserUnavailable as error:
             from browser_agent.cli.browser_checks import start_failure
 
             code = _complain(screen, error, start_failure(error))
-        except Exception as error:  # Playwright has no type of its own for a driver that doesn't start
-            from browser_agent.cli.browser_checks import driver_failure
-
-            if not (failure := driver_failure()):
-                raise
-            code = _complain(screen, error, failure)
         raise typer.Exit(int(code))
 
     del _told.__annotations__["return"]

@@ -1,4 +1,4 @@
-"""Exit codes: what a program that started this one learns without reading a word."""
+"""The exit codes of the commands."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""A window in which a person signs in at a site, second factor and all; what it leaves in the browser is kept sealed.
+"""A browser window in which a person signs in at a site; the session is then stored, sealed.
 
-The browser is a Chromium of its own, ended when this is over. Nothing is typed or clicked here: the person does it.
-What may never happen: a state is kept without a key, or in the clear; one that is known not to be signed in is kept.
+Only the person types and clicks. A session is never stored in the clear.
 """
 
 from __future__ import annotations
@@ -12,10 +11,11 @@ from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import Any, cast
 
-from playwright.sync_api import BrowserContext, Error, Page, StorageState, sync_playwright
+from playwright.sync_api import BrowserContext, Error, Page, StorageState
 
 from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.deadline import DeadlinePassed, within
+from browser_agent.browser.driver import sync_driver
 from browser_agent.browser.page_state import give_session_storage, read_page_state
 from browser_agent.clock import new_id
 from browser_agent.errors import Misuse
@@ -78,7 +78,7 @@ def log_in(
     entered: Callable[[], bool],
     say: Callable[[str], None],
 ) -> None:
-    """Let a person sign in, and keep what it leaves, sealed, for every later run of the site and account.
+    """Let a person sign in, and store the session, sealed, for every later run of the site and account.
 
     It is over when the sign of being signed in (`signed_in` of the site) shows, when Enter is pressed, or when the
     window is closed.
@@ -93,7 +93,7 @@ def log_in(
 
     Raises:
         Misuse: there is no key, the site can't be reached, or the person didn't sign in; nothing was kept.
-        ChromiumNotFound, ChromiumDidNotStart: see `Chromium.start`.
+        BrowserUnavailable: Chromium or Playwright's driver doesn't start.
     """
     store.logins.check_key()
     kept = store.logins.find(site.name, site.account)
@@ -106,7 +106,7 @@ def log_in(
         executable=options.chromium,
     )
     try:
-        with sync_playwright() as playwright:
+        with sync_driver() as playwright:
             context = playwright.chromium.connect_over_cdp(chromium.endpoint).contexts[0]
             window = _Window(chromium, context, site)
             _open(context, site, kept.state if kept is not None else {})

@@ -1,4 +1,4 @@
-"""`doctor` and `demo`: is this machine able to, and what does it look like."""
+"""`doctor`, `key` and `demo`: the commands about this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FAULTS = (
     *("killed_after_commit", "never_committed", "killed_before_release"),
     *("answer_lost", "chromium_killed", "question"),
 )
-"""The names of the demo's interruptions, which are told before the demo is read in: that is slow."""
+"""The names of the demo's interruptions, for its help: importing the demo itself is slow."""
 
 
 def doctor(
@@ -58,9 +58,9 @@ def key(
     ] = False,
     as_json: AsJson = False,
 ) -> Exit:
-    """Say whether sessions are kept sealed, and by which key; with --new MAKE a key, never in the place of another.
+    """Show whether sessions are stored sealed, and with which key. With --new it MAKES a key if there is none.
 
-    Sealed with the run, a session can be looked under again after the keeper has died.
+    With a key, a run can be resumed with its session after its keeper has died.
 
     Example:  browser-agent key --new
     """
@@ -84,7 +84,7 @@ def demo(
     headed: Headed = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Start fixture sites on this machine, interrupt a run of invoices and emails, and go on with it before your eyes.
+    """Start fixture sites on this machine, interrupt a run of invoices and emails, and resume it before your eyes.
 
     Changes only the fixture sites, which end with the demo.
 

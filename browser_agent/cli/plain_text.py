@@ -1,8 +1,4 @@
-"""Rows as plain JSON data, and texts of strangers as plain text: what pages say is shown, never obeyed.
-
-Knows nothing of screens. What may never happen: a fencing token is shown; an escape sequence of a page reaches a
-terminal.
-"""
+"""Rows as JSON data without fencing tokens, and texts from pages without escape sequences for a terminal."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A question as it is put before a person: what is not known and why, what was seen, and what can be done without risk.
-
-Never says more than the inbox holds. The two words that this project does not use of an outcome stand nowhere here.
-"""
+"""A question for a person: what is unknown and why, what was seen, and the commands that answer it."""
 
 from __future__ import annotations
 

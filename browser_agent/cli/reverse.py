@@ -26,7 +26,7 @@ def reverse(
 ) -> Exit:
     """Take back what a step of a run has MADE, by the step that its task names for it: a new run, which asks first.
 
-    Nothing is made before a person has approved exactly this. NewQuestion for twice, it is the same run.
+    Nothing is made before a person has approved exactly this. Asked for twice, it is the same run.
 
     Example:  browser-agent reverse last post_invoice
     """

@@ -98,7 +98,7 @@ def resume(
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Go on with a run: it first LOOKS what its last gesture did, then makes the changes that are left.
+    """Resume a run: it first LOOKS what its last gesture did, then MAKES the changes that are left.
 
     Finished steps aren't made again. Sites, accounts and arguments are those that the run was started with.
 

@@ -1,7 +1,4 @@
-"""What a command says: a live line a step for people, or one JSON document for programs, never both on one stream.
-
-With `--json`, stdout gets the document alone and progress goes to stderr. Decides nothing and reads no store.
-"""
+"""The output of a command: live lines for people, or one JSON document on stdout for programs."""
 
 from __future__ import annotations
 

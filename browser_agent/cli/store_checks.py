@@ -1,4 +1,4 @@
-"""Checks of the place where runs are recorded: SQLite and its folder, PostgreSQL, and where pictures lie."""
+"""Checks of the store: SQLite and its folder, PostgreSQL, and the storage of pictures."""
 
 from __future__ import annotations
 

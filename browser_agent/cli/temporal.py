@@ -1,7 +1,4 @@
-"""`temporal`: serve its queues, start the workflow of a run, answer it, go on with it, and run a task at set times.
-
-What may never happen here: a workflow is started for a run that isn't written down.
-"""
+"""`temporal`: workers for Temporal's queues, and commands that start, answer, resume and schedule runs there."""
 
 from __future__ import annotations
 
@@ -232,7 +229,7 @@ def resume(
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Have a run gone on with that has raised, or whose workers have died too often. A browser worker LOOKS first.
+    """Resume a run that has raised, or whose workers have died too often. A browser worker LOOKS first.
 
     Example:  browser-agent temporal resume last
     """

@@ -27,15 +27,15 @@ class Channel:
     """The worker's end.
 
     Args:
-        line: the connected socket.
+        connection: the connected socket.
 
     Attributes:
         ended: called from the reading thread when the keeper is gone; by default it ends the process at once.
         stop_asked: set when the keeper asks the worker to stop.
     """
 
-    def __init__(self, line: socket.socket) -> None:
-        self._line, self._replies = line, queue.Queue[Message | None]()
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket, self._replies = connection, queue.Queue[Message | None]()
         self.ended: Callable[[], None] = lambda: os._exit(KEEPER_GONE_CODE)
         self.stop_asked = threading.Event()
         threading.Thread(target=self._read, name="channel", daemon=True).start()
@@ -55,24 +55,24 @@ class Channel:
             raise MachineTrouble(reply["error"])
         return reply
 
-    def tell(self, **facts: Any) -> None:
+    def report(self, **facts: Any) -> None:
         """Report something that needs no answer."""
-        self._send({"tell": facts})
+        self._send({"report": facts})
 
     def close(self) -> None:
         """End the channel from this side, without ending the process."""
         self.ended = lambda: None
-        self._line.close()
+        self._socket.close()
 
     def _send(self, message: Message) -> None:
         try:
-            self._line.sendall(json.dumps(message).encode() + b"\n")
+            self._socket.sendall(json.dumps(message).encode() + b"\n")
         except OSError as error:
             raise KeeperGone("The keeper is gone; nothing can be sent any more.") from error
 
     def _read(self) -> None:
         # A keeper that is killed before it has read everything resets the connection instead of ending it (measured).
-        with suppress(OSError), self._line.makefile("rb") as lines:
+        with suppress(OSError), self._socket.makefile("rb") as lines:
             for line in lines:
                 message = json.loads(line)
                 if message.get("stop"):
@@ -94,9 +94,9 @@ class WorkerChannel:
         self._reader, self._writer = reader, writer
 
     @classmethod
-    async def open(cls, line: socket.socket) -> WorkerChannel:
+    async def open(cls, connection: socket.socket) -> WorkerChannel:
         """On a connected socket."""
-        return cls(*await asyncio.open_connection(sock=line, limit=2**24))
+        return cls(*await asyncio.open_connection(sock=connection, limit=2**24))
 
     async def send(self, message: Message) -> None:
         """Send a message. A dead worker is no error here: `serve` sees its death."""
@@ -104,17 +104,17 @@ class WorkerChannel:
             self._writer.write(json.dumps(message).encode() + b"\n")
             await self._writer.drain()
 
-    async def serve(self, answers: Mapping[str, Responder], told: Callable[[Message], None]) -> None:
+    async def serve(self, answers: Mapping[str, Responder], reported: Callable[[Message], None]) -> None:
         """Answer the worker until its end of the channel is closed.
 
         Args:
             answers: by question; the question's facts are the keyword arguments.
-            told: called with what the worker reports.
+            reported: called with what the worker reports.
         """
         while line := await self._next():
             message = json.loads(line)
-            if "tell" in message:
-                told(message["tell"])
+            if "report" in message:
+                reported(message["report"])
                 continue
             question = message.pop("ask")
             try:

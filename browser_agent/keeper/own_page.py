@@ -46,7 +46,7 @@ raise anything; elsewhere, what it raises leaves `make`."""
 AT_THE_WIRE = frozenset({Point.PAUSED, Point.RELEASED, Point.ANSWERED})
 
 
-def _go_on(_: Point, __: int) -> None:
+def _no_fault(_: Point, __: int) -> None:
     """No fault is injected into somebody else's process."""
 
 
@@ -72,10 +72,10 @@ class OpenAttempt(Attempt):
         sites: Mapping[str, Site],
         options: Options,
         tell: Tell,
-        reach: Reach = _go_on,
+        reach: Reach = _no_fault,
     ) -> None:
         super().__init__(store, held.lease, sites, replace(options, keep_looking=0.0, pause_before_gesture=False))
-        self._held, self._tell = held, tell
+        self._renewed_lease, self._tell = held, tell
         self._page_acting = self._acting = Acting(browser, page, store.artifacts.save, self.veil)
         self.acting.fresh, self.acting.look_seconds = options.appearance.context_options, options.look_timeout
         self._reach, self._number = reach, 0
@@ -145,7 +145,7 @@ class OpenAttempt(Attempt):
             self._guard.close()
 
     def _release(self, gesture: str, method: str, address: str) -> None:
-        self._held.check()
+        self._renewed_lease.check()
         self.store.journal.release(self.lease, gesture, method, address)
 
 
@@ -189,7 +189,7 @@ def open_run(
     tell: Tell = lambda event: None,
     options: Options | None = None,
     addresses: Mapping[str, str] | None = None,
-    reach: Reach = _go_on,
+    reach: Reach = _no_fault,
 ) -> Iterator[OpenRun]:
     """Open a run on a page that you own; use it with `with`.
 

@@ -43,7 +43,7 @@ class WorkerLimits:
 def back_off_seconds(error: BaseException) -> float:
     """How long a run is left to others after its keeper has ended with that error.
 
-    A store that can't be reached is out of reach for all: whoever reaches it first may resume the run.
+    A store that can't be reached is out of reach for every worker, so the first one that reaches it may resume the run.
     """
     return 0.0 if isinstance(error, StoreUnusable) else BACK_OFF_SECONDS
 
@@ -63,8 +63,8 @@ class QueueWorker:
         self._options = replace(options, queued=True)
         self._wakeups = SimpleQueue[tuple[Offer, Future[Ended]] | None]()  # a signal's handler may put to it
         self._stops_asked, self._stops_passed_on = 0, 0
-        self._kept: dict[str, StopRequest] = {}
-        self._left_until: dict[str, float] = {}  # runs that are left to others
+        self._stop_requests: dict[str, StopRequest] = {}
+        self._backed_off_until: dict[str, float] = {}  # until when a run is left to others
         self._taken = 0  # how often a run was taken, perhaps the same one again
         self._runs: set[str] = set()
         self._beaten = 0.0
@@ -82,7 +82,7 @@ class QueueWorker:
         return len(self._runs)
 
     def ask_to_stop(self) -> None:
-        """Take nothing more, and hand all back after the gestures in hand; asked again: end at once."""
+        """Take nothing more, and release all runs after the gestures in hand. Asked again: end at once."""
         self._stops_asked += 1
         self._wakeups.put(None)
 
@@ -101,15 +101,15 @@ class QueueWorker:
     def _is_done(self, idle: int) -> bool:
         if self._limits.max_runs is not None and self._taken >= self._limits.max_runs:
             return True
-        return self._limits.until_idle and idle > 1 and not self._kept
+        return self._limits.until_idle and idle > 1 and not self._stop_requests
 
     def _drain(self, keeper: str) -> None:
         """Wait for the runs still kept, and pass each request to stop on to all of them."""
-        while self._kept:
+        while self._stop_requests:
             self._beat(keeper)
             while self._stops_passed_on < self._stops_asked:
                 self._stops_passed_on += 1
-                for stop in list(self._kept.values()):
+                for stop in list(self._stop_requests.values()):
                     stop.ask()
             self._wait(POLL_SECONDS[-1])
 
@@ -150,10 +150,10 @@ class QueueWorker:
     @property
     def _room(self) -> bool:
         taken_all = self._limits.max_runs is not None and self._taken >= self._limits.max_runs
-        return len(self._kept) < self._limits.concurrency and not taken_all
+        return len(self._stop_requests) < self._limits.concurrency and not taken_all
 
     def _wanted(self, offer: Offer) -> bool:
-        if offer.run in self._kept or self._left_until.get(offer.run, 0.0) > time.monotonic():
+        if offer.run in self._stop_requests or self._backed_off_until.get(offer.run, 0.0) > time.monotonic():
             return False
         if offer.work is not Work.INTERRUPTED:
             return True
@@ -161,14 +161,14 @@ class QueueWorker:
         return over and offer.deaths + 1 < (offer.budget or self._options.attempts)
 
     def _begin(self, threads: ThreadPoolExecutor, offer: Offer) -> None:
-        stop = self._kept[offer.run] = StopRequest()
+        stop = self._stop_requests[offer.run] = StopRequest()
         self._taken += 1
         future = threads.submit(self._keep, offer, stop)
         future.add_done_callback(lambda done: self._wakeups.put((offer, done)))
 
     def _ended(self, offer: Offer, done: Future[Ended]) -> None:
         error = done.exception()
-        del self._kept[offer.run]
+        del self._stop_requests[offer.run]
         if isinstance(error, InOtherHands | NotAllowed):  # another worker was faster, which is normal
             self._taken -= 1
             return
@@ -177,10 +177,10 @@ class QueueWorker:
             ended = done.result()
             self._tell(Event("ended", f"{ended.state.replace('_', ' ')}: {ended.words}", ended.run, ended.attempts))
         else:
-            self._left_until[offer.run] = time.monotonic() + back_off_seconds(error)
+            self._backed_off_until[offer.run] = time.monotonic() + back_off_seconds(error)
             self._notify("trouble", f"Run {offer.run} can't be kept here now: {error}", offer.run)
             if not isinstance(error, Misuse):
-                log.LOGGER.error("run %s was let go", offer.run, exc_info=error)
+                log.LOGGER.error("run %s was released", offer.run, exc_info=error)
 
     def _keep(self, offer: Offer, stop: StopRequest) -> Ended:
         """In a thread of its own. The queue schedules looks at open questions, so a run doesn't wait here for one."""
@@ -193,5 +193,5 @@ class QueueWorker:
 
 
 def serve(store: Store, limits: WorkerLimits, options: Options, tell: Tell = lambda event: None) -> int:
-    """Be a queue worker; see `QueueWorker`. Call it in the main thread, which alone hears signals."""
+    """Be a queue worker; see `QueueWorker`. Call it in the main thread, which alone receives signals."""
     return QueueWorker(store, limits, options, tell).serve()

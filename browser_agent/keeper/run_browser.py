@@ -16,7 +16,7 @@ from playwright.async_api import Playwright, Request
 
 from browser_agent.browser.chromium import Chromium, ChromiumSilent
 from browser_agent.browser.gate import Reach, Release
-from browser_agent.browser.guarded_browser import GuardedBrowser, free_a_hanging_page
+from browser_agent.browser.guarded_browser import GuardedBrowser, close_hanging_pages
 from browser_agent.clock import new_id
 from browser_agent.keeper.channel import Message
 from browser_agent.options import Options
@@ -158,7 +158,7 @@ class RunBrowser:
             if guarded is not None:
                 return self._prepared(guarded)
             with suppress(ChromiumSilent):
-                free_a_hanging_page(chromium)
+                close_hanging_pages(chromium)
         return None
 
     async def _start_browser(self, state: dict[str, Any]) -> GuardedBrowser:

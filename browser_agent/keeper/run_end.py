@@ -37,12 +37,12 @@ class LateStep:
 
 @dataclass(frozen=True)
 class WorkerEnd:
-    """How a worker ended. Without code and signal nobody knows: its fork server had died.
+    """How a worker ended. Without code and signal it isn't known, because its fork server had died.
 
     Attributes:
         code: its exit code.
         signal: the number of the signal that ended it.
-        lingered: that signal was the keeper's, because the worker didn't leave by itself when it should have.
+        lingered: the keeper sent that signal, because the worker didn't exit by itself when it should have.
         because: why the keeper ended it earlier than that, without a value of the task; "" if it didn't.
         late: the step that took too long, if that is why.
     """
@@ -83,7 +83,7 @@ def run_as_it_stands(store: Store, lease: Lease) -> Ended:
     questions = tuple(row.id for row in store.inbox.questions(run.id, open_only=True))
     words = run.ended_by or ""
     if run.attempt > lease.attempt:
-        words = f"carried on by another process (attempt {run.attempt}); this one sent nothing more"
+        words = f"resumed by another process (attempt {run.attempt}); this one sent nothing more"
         words += f". There: {run.ended_by}" if run.ended_by else ""
     return Ended(run.id, run.state, words, run.result, questions, run.attempt)
 

@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from playwright.async_api import Playwright, async_playwright
+from playwright.async_api import Playwright
 from pydantic import TypeAdapter
 
 from browser_agent import processes
-from browser_agent.browser.guarded_browser import driver_answers, without_lost_answers
+from browser_agent.browser.driver import async_driver
+from browser_agent.browser.guarded_browser import driver_answers, ignore_lost_answers
 from browser_agent.errors import MachineTrouble, Superseded
 from browser_agent.keeper import worker_process
 from browser_agent.keeper.channel import Message, Responder, WorkerChannel
@@ -31,7 +32,7 @@ from browser_agent.ownership.engine import Engine
 from browser_agent.ownership.held_lease import HeldLease, LeaseEvents
 from browser_agent.ownership.leftovers import end_leftovers
 from browser_agent.ownership.takeover import stored_process
-from browser_agent.ownership.terminal import said_go
+from browser_agent.ownership.terminal import confirmed
 from browser_agent.processes import ProcessId
 from browser_agent.run import run_secrets
 from browser_agent.run.session import RunSession
@@ -42,8 +43,8 @@ from browser_agent.wire import SiteWrites
 
 GRACE_SECONDS = 10.0
 """How long a worker may take to leave after its last report, before it is ended."""
-_NOBODY = ProcessId(0, 0.0)
-"""Stands for a worker that died before it was identified."""
+_NO_PROCESS = ProcessId(0, 0.0)
+"""A worker that died before it was identified."""
 BROWSERLESS_ATTEMPTS = 2
 """After so many attempts in a row without a browser no further one is started: it would get none either."""
 
@@ -81,7 +82,7 @@ class RunKeeper:
         previous = await self._held_lease.claim(self._after)
         try:
             with stop_signals(self._stop.ask), self._stop.heard_by(self._stop_asked):
-                async with async_playwright() as playwright:
+                async with async_driver() as playwright:
                     await self._keep_with(playwright, previous)
             await self._held_lease.attest()
         finally:
@@ -89,7 +90,7 @@ class RunKeeper:
         return await asyncio.to_thread(run_as_it_stands, self._store, self._lease)
 
     async def _keep_with(self, playwright: Playwright, previous: AttemptRow | None) -> None:
-        asyncio.get_running_loop().set_exception_handler(without_lost_answers)
+        asyncio.get_running_loop().set_exception_handler(ignore_lost_answers)
         self._playwright = playwright
         self._session = await asyncio.to_thread(RunSession, self._store, self._run, self._notify)
         self._browser = RunBrowser(
@@ -100,13 +101,13 @@ class RunKeeper:
             self._release,
             self._reached,
             await asyncio.to_thread(self._session.initial_state, self._lease),
-            self._keep_session,
+            self._store_session,
             self._session.indexed_db,
             self._preparation.saw,
         )
         if living := await asyncio.to_thread(end_leftovers, self._store, self._lease, previous):
             await self._browser.adopt(living)
-        events = LeaseEvents(lambda: self._progress, self._let_go, self._engine_stops, self._notify)
+        events = LeaseEvents(lambda: self._progress, self._run_lost, self._engine_stops, self._notify)
         try:
             async with self._held_lease.renewed(events):
                 await self._attempts()
@@ -140,7 +141,7 @@ class RunKeeper:
         if self._stopping.is_set():
             await channel.send({"stop": True})
         self._supervisor = supervisor = Supervisor(
-            worker.process or _NOBODY,
+            worker.process or _NO_PROCESS,
             lambda: self._browser.chromium,
             self._notify,
             self._options.memory,
@@ -224,7 +225,7 @@ class RunKeeper:
         self._pausing = True
         try:
             question = f"Enter makes it, Ctrl-C stops here: {words}"
-            return {"go": await said_go(lambda: self._notify("pause", question), self._stopping)}
+            return {"go": await confirmed(lambda: self._notify("pause", question), self._stopping)}
         finally:
             self._pausing = False
 
@@ -286,19 +287,19 @@ class RunKeeper:
         if [row.id for row in made][self._kill_at.gesture - 1 : self._kill_at.gesture] == [gesture]:
             await self._inject()
 
-    async def _keep_session(self, session: dict[str, Any], page: dict[str, Any] | None) -> None:
+    async def _store_session(self, session: dict[str, Any], page: dict[str, Any] | None) -> None:
         await asyncio.to_thread(self._session.checkpoint, self._lease, session, page)
 
     async def _fence(self) -> None:
         try:
             await self._held_lease.fence()
         except Superseded:
-            asyncio.create_task(self._let_go())  # noqa: RUF006  # the worker waits for our answer
+            asyncio.create_task(self._run_lost())  # noqa: RUF006  # the worker waits for our answer
             raise
 
     # how it is stopped
 
-    async def _let_go(self) -> None:
+    async def _run_lost(self) -> None:
         """The run belongs to another attempt: nothing more may be sent."""
         self._browser.refuse("another attempt owns the run")
         if self._worker is not None and processes.alive(self._worker):

@@ -54,7 +54,7 @@ class StopRequest:
 def stop_signals(call: Callable[[], object]) -> Iterator[None]:
     """Have SIGINT and SIGTERM call back instead of ending the process.
 
-    Only the main thread hears signals: in any other one, this does nothing.
+    Only the main thread receives signals: in any other one, this does nothing.
 
     Args:
         call: must not take a lock, since it may interrupt the code that holds it.

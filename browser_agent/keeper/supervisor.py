@@ -92,7 +92,7 @@ class Supervisor:
             await asyncio.to_thread(processes.end, [self.worker])
 
     async def _check_step(self) -> None:
-        """It is late if it still is at the next check: a report that it goes on may wait to be read."""
+        """End a worker that is late at the same step in two checks: a report of its next step may wait to be read."""
         name, call, since = self._step
         if self.step_seconds is None or not name or time.monotonic() - since <= self.step_seconds:
             return

@@ -11,16 +11,20 @@ import os
 import socket
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import psutil
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Playwright
 from pydantic import TypeAdapter
 
 from browser_agent import processes
+from browser_agent.browser.driver import sync_driver
 from browser_agent.errors import (
+    BrowserUnavailable,
     Fact,
     KeeperGone,
     MachineTrouble,
@@ -51,10 +55,10 @@ class _Died(Exception):
 def main(descriptor: int) -> int:
     """Run one attempt, given by the first message on the socket `descriptor`. Returns the exit code."""
     ignore_interrupts()
-    line = socket.socket(fileno=descriptor)
-    work = _first_message(line)
+    connection = socket.socket(fileno=descriptor)
+    work = _first_message(connection)
     lease = Lease(**work["lease"])
-    channel = Channel(line)
+    channel = Channel(connection)
     with Store(work["store"], times=Times(**work["times"]), host=work["host"]) as store:
         sys.excepthook = lambda kind, error, trace: print(store.database.scrubber.trace(error), file=sys.stderr, end="")
         try:
@@ -76,7 +80,7 @@ def _attempt(store: Store, lease: Lease, channel: Channel, options: Options, sec
         return
     store.leases.record(lease, source=source_hash(task), packages=json.dumps(package_versions()))
     children = set(_children())  # started by the task's import
-    with sync_playwright() as playwright:
+    with _driver(channel) as playwright:
         driver = next((child for child in _children() if child not in children), ProcessId(0, 0.0))
         channel.ask("hello", driver=driver.pid)
         attempt = WorkerAttempt(store, lease, channel, playwright, task.sites, options)
@@ -89,6 +93,18 @@ def _attempt(store: Store, lease: Lease, channel: Channel, options: Options, sec
         except _Died as died:
             attempt.emit("trouble", str(died))
             os._exit(TROUBLE_CODE)  # the keeper sees it, and starts a worker that looks
+
+
+@contextmanager
+def _driver(channel: Channel) -> Iterator[Playwright]:
+    """Playwright's driver. If it doesn't start, the keeper is told why, and this process ends."""
+    with ExitStack() as stack:
+        try:
+            playwright = stack.enter_context(sync_driver())
+        except BrowserUnavailable as unavailable:
+            channel.report(kind="trouble", words=str(unavailable))
+            os._exit(TROUBLE_CODE)
+        yield playwright
 
 
 def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, Any]) -> None:
@@ -151,7 +167,7 @@ def _bind(task: Task[..., Any], row: RunRow) -> None:
 
 
 def _children() -> list[ProcessId]:
-    """The living children of this process; the one that `sync_playwright` adds is its driver."""
+    """The living children of this process; the one that `sync_driver` adds is its driver."""
     return [found for child in psutil.Process().children() if (found := processes.identify(child.pid)) is not None]
 
 
@@ -161,10 +177,10 @@ def _options(stored: dict[str, Any]) -> Options:
     return replace(options, kill_at=KillAt.parse(kill_at) if kill_at else None)
 
 
-def _first_message(line: socket.socket) -> Message:
+def _first_message(connection: socket.socket) -> Message:
     """The work that the keeper sends, read byte by byte so that nothing of the next message is taken."""
     text = bytearray()
     while not text.endswith(b"\n"):
-        text += line.recv(1) or b"\n"
+        text += connection.recv(1) or b"\n"
     work: Message = json.loads(text.decode())["work"]
     return work

@@ -82,10 +82,10 @@ class WorkerAttempt(Attempt):
         held = self.channel.ask("browser")
         self._chromium = Chromium.found(held["stored"])
         seconds = ATTACH_NEW_SECONDS if held["new"] else ATTACH_SECONDS
-        keep, slow_mo = self.store.artifacts.save, self.options.slow_mo
+        save, slow_mo = self.store.artifacts.save, self.options.slow_mo
         try:
             return Acting.attached(
-                self._playwright, self._chromium.endpoint, self._old_target(), keep, slow_mo, seconds, self.veil
+                self._playwright, self._chromium.endpoint, self._old_target(), save, slow_mo, seconds, self.veil
             )
         except (TimeoutError, DeadlinePassed):
             return None
@@ -185,7 +185,7 @@ class WorkerAttempt(Attempt):
         return WireReport.model_validate(self.channel.ask("report", gesture=gesture)["report"])
 
     def emit(self, kind: str, words: str, **details: Any) -> None:
-        self.channel.tell(kind=kind, words=words, details=details)
+        self.channel.report(kind=kind, words=words, details=details)
 
     @contextmanager
     def timed_step(self, name: str, words: str) -> Iterator[None]:

@@ -36,7 +36,7 @@ def near(store: Store, host: str, process: str) -> bool:
 
 
 def is_over(store: Store, attempt: AttemptRow) -> bool:
-    """Whether the attempt's keeper has let go of it: it said so, or is seen dead on this host."""
+    """Whether the attempt's keeper has ended it, or is seen dead on this host."""
     return attempt.ended is not None or (near(store, attempt.host, attempt.keeper) and not lives(attempt.keeper))
 
 

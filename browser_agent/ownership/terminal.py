@@ -1,6 +1,6 @@
 """The person at this machine: whether there is a display and a terminal, and what is answered at the terminal.
 
-A keeper's loop never blocks on the terminal: `said_go` waits for it beside the request to stop.
+A keeper's loop never blocks on the terminal: `confirmed` waits for it beside the request to stop.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def at_a_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-async def said_go(ask: Callable[[], None], stopping: asyncio.Event) -> bool:
+async def confirmed(ask: Callable[[], None], stopping: asyncio.Event) -> bool:
     """Put a question and wait for Enter at the terminal.
 
     Args:

@@ -26,7 +26,7 @@ from browser_agent.store.records import AttemptRow, RunRow
 INTERVAL_SECONDS = 1.0
 TAKEOVER_SECONDS = 10.0
 """How long a dead keeper's leftovers wait for a keeper that takes the run over and may read the living browser."""
-_KEEPER_DIED = AttemptEnd("its keeper died; seen by the watcher", EndKind.KEEPER_DIED)
+_KEEPER_DIED = AttemptEnd("its keeper died; seen by the watchdog", EndKind.KEEPER_DIED)
 
 
 class Watchdog:
@@ -46,7 +46,7 @@ class Watchdog:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Watch from a thread of its own until the block is left."""
-        thread = threading.Thread(target=self.watch, name="browser-agent watch", daemon=True)
+        thread = threading.Thread(target=self.watch, name="browser-agent watchdog", daemon=True)
         thread.start()
         try:
             yield

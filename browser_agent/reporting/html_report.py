@@ -150,7 +150,7 @@ def _facts(store: Store, run: str) -> dict[str, Any]:
         "questions": [_question(store, question) for question in questions if question.gesture_id is None],
         "open": [question for question in questions if question.ended_at is None],
         "red": [gesture for gesture in made if gesture.tone == "red"],
-        "kept": checkpoints_in_words(store.checkpoints.rows(run), unsealed=store.checkpoints.unsealed(run)),
+        "checkpoints": checkpoints_in_words(store.checkpoints.rows(run), unsealed=store.checkpoints.unsealed(run)),
         "chain": store.verify(),
         "lines": len(store.audit_lines(run)),
         "written": datetime.now(UTC),
@@ -254,12 +254,13 @@ class _Gestures:
         for observation in observations:
             looks[observation.look].append(observation)
         return [
-            ShownLook(number, rows[0].attempt, rows[0].at, [self._said(json.loads(row.observation)) for row in rows])
+            ShownLook(number, rows[0].attempt, rows[0].at, [self._observation(row) for row in rows])
             for number, rows in looks.items()
         ]
 
-    def _said(self, said: dict[str, Any]) -> dict[str, Any]:
-        """An observation, with the pictures of its evidence."""
+    def _observation(self, row: ObservationRow) -> dict[str, Any]:
+        """What an observer said, with the pictures of its evidence."""
+        said: dict[str, Any] = json.loads(row.observation)
         for seen in said.get("evidence", ()):
             if seen.get("blob"):
                 box = _from_corner(seen.get("box"))

@@ -222,7 +222,9 @@ def test_a_browser_that_never_starts_is_tried_twice_and_leaves_nothing_behind(
     monkeypatch.setenv(ENVIRONMENT_NAME, "/bin/false")
     said = document(say(*run_words(world, "post_one", reference="R-1")))
     assert (said["code"], said["state"], said["attempts"]) == (5, "needs_attention", 2), said
-    assert "got no browser, 2 times in a row" in said["words"] and "ChromiumDidNotStart" in said["words"]
+    assert (
+        "got no browser, 2 times in a row" in said["words"] and "Run: browser-agent doctor --install" in said["words"]
+    )
     assert "browser-agent doctor" in said["questions"][0]["safe_step"]
     assert list(world.store.profiles.glob("*")) == []
     monkeypatch.delenv(ENVIRONMENT_NAME)

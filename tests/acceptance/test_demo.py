@@ -18,7 +18,6 @@ from browser_agent.cli.screen import Screen
 from browser_agent.options import Ended
 from browser_agent.states import RunState
 from browser_agent.store import Store
-from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from browser_agent.testing.sites.books import Books
 from browser_agent.testing.sites.mail import Mail
 from tests.fix_matrix import chosen
@@ -83,9 +82,9 @@ def test_an_unknown_interruption_is_one_clear_sentence_and_nothing_is_started(tm
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Iterator[demo.Scene]:
-    with Store(tmp_path / "runs.db") as store, Books() as books, Mail() as mail, FaultProxy(books.url) as proxy:
+    with Store(tmp_path / "runs.db") as store, Books() as books, Mail() as mail:
         run = store.leases.submit(task_file="t.py", task_name="t", arguments="{}", sites="{}")
-        yield demo.Scene(store, run.id, Screen(as_json=True), books, mail, proxy)
+        yield demo.Scene(store, run.id, Screen(as_json=True), books, mail)
 
 
 def all_done(scene: demo.Scene) -> None:

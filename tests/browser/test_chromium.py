@@ -13,7 +13,8 @@ from playwright.sync_api import Page, Playwright
 
 from browser_agent import processes
 from browser_agent.browser import chromium as rooms
-from browser_agent.browser.chromium import Chromium, ChromiumDidNotStart, ChromiumNotFound, ChromiumSilent
+from browser_agent.browser.chromium import Chromium, ChromiumSilent
+from browser_agent.errors import BrowserUnavailable
 
 FORM = "data:text/html,<title>Form</title><input id=customer><select id=size><option>S<option>L</select>"
 
@@ -138,7 +139,7 @@ def test_the_switch_for_the_guard_is_on(page):
 
 
 def test_a_profile_in_use_is_refused(chromium):
-    with pytest.raises(ChromiumDidNotStart, match=f"in use by pid {chromium.process.pid}"):
+    with pytest.raises(BrowserUnavailable, match=f"in use by pid {chromium.process.pid}"):
         Chromium.start(chromium.profile)
     assert chromium.alive()
 
@@ -153,7 +154,9 @@ def test_one_that_dies_at_its_start_says_its_last_words(tmp_path):
     program = tmp_path / "chromium"
     program.write_text("#!/bin/sh\necho no display here >&2\nexit 1\n")
     program.chmod(0o755)
-    with pytest.raises(ChromiumDidNotStart, match="no display here"):
+    with pytest.raises(
+        BrowserUnavailable, match="^Chromium doesn't start: .*: no display here. Run: browser-agent doctor --install$"
+    ):
         Chromium.start(tmp_path / "profile", executable=program)
 
 
@@ -161,7 +164,7 @@ def test_one_that_keeps_silent_is_ended(tmp_path):
     program = tmp_path / "chromium"
     program.write_text("#!/bin/sh\necho thinking >&2\nexec sleep 600\n")
     program.chmod(0o755)
-    with pytest.raises(ChromiumDidNotStart, match="thinking"):
+    with pytest.raises(BrowserUnavailable, match="thinking"):
         Chromium.start(tmp_path / "profile", executable=program, deadline_seconds=0.3)
     assert not rooms.processes_of(tmp_path / "profile")
 
@@ -181,7 +184,7 @@ def test_a_page_whose_dialog_hangs_attaching_is_closed_by_the_port(chromium, pla
 
 def test_a_named_chromium_that_cannot_be_run_is_not_replaced_by_another(tmp_path, monkeypatch):
     monkeypatch.setenv("BROWSER_AGENT_CHROMIUM", str(tmp_path / "none"))
-    with pytest.raises(ChromiumNotFound, match="BROWSER_AGENT_CHROMIUM"):
+    with pytest.raises(BrowserUnavailable, match="BROWSER_AGENT_CHROMIUM"):
         rooms.find_chromium()
 
 
@@ -200,5 +203,5 @@ def test_a_machine_without_any_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.delenv("BROWSER_AGENT_CHROMIUM", raising=False)
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
     monkeypatch.setattr(rooms, "_from_system", list)
-    with pytest.raises(ChromiumNotFound, match="playwright install chromium"):
+    with pytest.raises(BrowserUnavailable, match="Run: browser-agent doctor --install"):
         rooms.find_chromium()

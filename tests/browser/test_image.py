@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from browser_agent.browser import image as pictures
-from browser_agent.browser.image import Box, Change, NotAPicture
+from browser_agent.browser.image import Box, NotAPicture, PictureChange
 
 
 def png(colour: str = "white", size: tuple[int, int] = (200, 100), spot: Box | None = None) -> bytes:
@@ -36,12 +36,12 @@ def test_the_same_pixels_give_the_same_bytes():
 
 
 def test_equal_pictures_did_not_change():
-    assert pictures.what_changed(png(), png()) == Change(None, 0.0)
+    assert pictures.what_changed(png(), png()) == PictureChange(None, 0.0)
 
 
 def test_a_change_is_boxed_and_measured():
     spot = Box(20, 30, 60, 50)
-    assert pictures.what_changed(png(), png(spot=spot)) == Change(spot, 800 / 20_000)
+    assert pictures.what_changed(png(), png(spot=spot)) == PictureChange(spot, 800 / 20_000)
 
 
 def test_a_change_of_colour_at_equal_brightness_is_seen():
@@ -49,7 +49,7 @@ def test_a_change_of_colour_at_equal_brightness_is_seen():
 
 
 def test_pictures_of_different_sizes_differ_everywhere():
-    assert pictures.what_changed(png(), png(size=(200, 120))) == Change(Box(0, 0, 200, 120), 1.0)
+    assert pictures.what_changed(png(), png(size=(200, 120))) == PictureChange(Box(0, 0, 200, 120), 1.0)
 
 
 def test_the_loss_of_webp_is_no_change():

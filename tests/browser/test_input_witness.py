@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright
+from playwright.sync_api import Page, Playwright
 
 from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.input_witness import Witness
@@ -89,12 +89,12 @@ def test_a_page_that_hangs_leaves_the_witness_without_a_word(page: Page, monkeyp
     assert unarmed.answers() and unarmed.seen() is None
 
 
-def test_whoever_attaches_anew_arms_a_witness_of_its_own(
-    page: Page, playwright: Playwright, shared_chromium: Chromium, attached: Browser
-) -> None:
+def test_whoever_attaches_anew_arms_a_witness_of_its_own(playwright: Playwright, chromium: Chromium) -> None:
+    # Not the shared one: a Chromium hands each download to whoever attached last, and its folder goes when it leaves.
+    page = playwright.chromium.connect_over_cdp(chromium.endpoint).contexts[0].new_page()
     armed(page)
     page.evaluate("document.title = 'the one'")
-    again = playwright.chromium.connect_over_cdp(shared_chromium.endpoint)
+    again = playwright.chromium.connect_over_cdp(chromium.endpoint)
     same = next(other for other in again.contexts[0].pages if other.title() == "the one")
     witness = Witness(same)
     witness.arm()

@@ -14,7 +14,7 @@ import pytest
 from playwright.async_api import Page, async_playwright
 
 from browser_agent.browser.guarded_browser import GuardedBrowser
-from browser_agent.browser.netlog import NetworkLog, Span
+from browser_agent.browser.netlog import LogSpan, NetworkLog
 from browser_agent.states import Point
 from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from browser_agent.testing.sites.books import Books
@@ -119,7 +119,7 @@ async def post(page: Page) -> None:
     await asyncio.gather(with_answer, page.get_by_role("button", name="Post").click())
 
 
-async def post_raw(held: GuardedBrowser, road: FaultProxy, fault: str, **options: Any) -> Span:
+async def post_raw(held: GuardedBrowser, road: FaultProxy, fault: str, **options: Any) -> LogSpan:
     page = await form(held, road)
     span = await log_of(held).span(held.gate.helper)
     road.fault(fault, **options)

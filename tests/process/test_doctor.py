@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sqlite3
 import sys
 from collections import namedtuple
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import psutil
 import pytest
+import typer
 
-from browser_agent.browser.chromium import ChromiumDidNotStart
+from browser_agent.browser.chromium import Chromium
+from browser_agent.browser.driver import async_driver, driver_failure, sync_driver
 from browser_agent.cli import browser_checks, check, doctor, installation, store_checks
 from browser_agent.cli.browser_checks import BrowserFacts, Trouble
 from browser_agent.cli.check import Check
+from browser_agent.cli.desk import told
+from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.shared_libraries import install_command, packages_for
+from browser_agent.errors import BrowserUnavailable
 from browser_agent.settings import AS_SHIPPED
 from browser_agent.store import Store
 from tests.fix_postgres import PASSWORD
@@ -110,8 +117,51 @@ def test_a_driver_that_lacks_a_library_is_reported_with_the_command_that_gets_it
     assert "its driver doesn't start: libatomic.so.1 is missing" in found.found
     assert found.to_do.startswith("browser-agent doctor --install, or: apt-get install")
     assert found.to_do.endswith(" --no-install-recommends libatomic1")
-    said = browser_checks.driver_failure()
+    failure = driver_failure()
+    assert failure is not None
+    said = browser_checks.start_failure(failure)
     assert said.startswith("Playwright's driver doesn't start: libatomic.so.1 is missing. Run: browser-agent doctor")
+
+
+def test_a_driver_that_does_not_start_is_one_error_with_the_command_that_helps(broken_driver, tmp_path, monkeypatch):
+    monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", str(a_program(tmp_path / "node", "exit 127")))
+    with ThreadPoolExecutor(1) as thread:  # this one may have Playwright's loop in it
+        for start in (_start_sync, lambda: asyncio.run(_start_async())):
+            with pytest.raises(
+                BrowserUnavailable, match=r"^Playwright's driver doesn't start: .* Run: browser-agent doctor --install"
+            ):
+                thread.submit(start).result()
+
+
+def _start_sync():
+    with sync_driver():
+        raise AssertionError("it starts")
+
+
+async def _start_async():
+    async with async_driver():
+        raise AssertionError("it starts")
+
+
+def test_a_command_whose_driver_does_not_start_says_so_in_one_sentence(broken_driver, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", sys.executable)
+
+    def command(as_json: bool = False) -> Exit:
+        with sync_driver():
+            return Exit.FINISHED
+
+    with pytest.raises(typer.Exit) as ended:
+        told(command)()
+    assert ended.value.exit_code == Exit.MISUSE
+    assert "Playwright's driver doesn't start: libatomic.so.1 is missing. Run: " in capsys.readouterr().err
+
+
+def test_an_error_of_a_command_is_never_blamed_on_the_driver(broken_driver):
+    def command() -> Exit:
+        raise ValueError("a fault of ours")
+
+    with pytest.raises(ValueError, match="a fault of ours"):
+        told(command)()
 
 
 def test_a_chromium_that_lacks_libraries_is_one_sentence(as_root_with_apt, tmp_path, monkeypatch):
@@ -121,7 +171,9 @@ def test_a_chromium_that_lacks_libraries_is_one_sentence(as_root_with_apt, tmp_p
     facts = browser_checks.browser_facts(open_page=False)
     assert facts.trouble == Trouble("libnss3.so is missing", ("libnss3.so",))
     assert "apt-get install" in browser_checks.check_chromium(facts).to_do
-    sentence = browser_checks.start_failure(ChromiumDidNotStart(f"{program} didn't start. Its last words:\n{said}"))
+    with pytest.raises(BrowserUnavailable) as error:
+        Chromium.start(tmp_path / "profile")
+    sentence = browser_checks.start_failure(error.value)
     assert sentence.startswith("Chromium doesn't start: libnss3.so is missing. Run: browser-agent doctor --install")
 
 

@@ -206,7 +206,7 @@ def test_a_dead_keepers_attempt_is_buried_and_attested_by_its_own_host(store: St
     taken(store, run)
     assert glance(store) == ["attested"]
     (attempt,) = store.leases.attempts(run)
-    assert (attempt.how, attempt.end_kind) == ("its keeper died; seen by the watcher", EndKind.KEEPER_DIED)
+    assert (attempt.how, attempt.end_kind) == ("its keeper died; seen by the watchdog", EndKind.KEEPER_DIED)
     assert attempt.attested is not None and (attempt.attested_by or "").startswith(store.host)
     assert (store.leases.run(run).state, glance(store)) == (RunState.RUNNING, [])
 

@@ -82,7 +82,7 @@ def test_the_end_of_a_run_is_told_as_its_own_by_the_attempt_that_ended_it(store:
 def test_what_another_process_has_brought_to_its_end_is_not_told_as_one_s_own(store: Store) -> None:
     woken = claim(store)
     other = claim(store, woken.run)
-    said = "carried on by another process (attempt 2); this one sent nothing more"
+    said = "resumed by another process (attempt 2); this one sent nothing more"
     assert run_as_it_stands(store, woken).words == said
     store.leases.end(other, RunState.FINISHED, ended_by="its task came to its end", result='"INV-9"')
     ended = run_as_it_stands(store, woken)

@@ -22,12 +22,13 @@ class Limits:
     """How long a workflow waits for what, and how often it continues by itself.
 
     Args:
-        heartbeat_seconds: a browser worker that is silent for so long has lost its run.
+        heartbeat_seconds: a browser worker that is silent for longer has lost its run.
         attempts: how often a worker may go silent in a row before a person is asked.
         start_seconds: how long a run may wait for a browser worker before a person is asked.
         keep_seconds: how long one worker may keep a run without a break.
-        look_seconds: how soon the store is asked whether a question was answered there; each time after twice as long.
-        look_most_seconds: the longest of these times.
+        look_seconds: how soon the store is asked whether a question was answered there; each further wait is twice as
+            long.
+        look_most_seconds: the longest of these waits.
     """
 
     heartbeat_seconds: float = 10.0

@@ -215,7 +215,7 @@ class RunWorkflow:
                 await self._give_up(f"{words} for {limits.start_seconds:g} s; it was not started.")
                 return
             case ApplicationError(type=kind) if kind in _KEPT_ELSEWHERE:
-                await workflow.sleep(_PAUSE)  # another keeper has it: look at what comes of that
+                await workflow.sleep(_PAUSE)  # another keeper has it: look how the run stands then
             case ApplicationError(type=kind) if kind not in _INTERRUPTED:
                 raise ApplicationError(cause.message, type=kind, non_retryable=True)
             case _:

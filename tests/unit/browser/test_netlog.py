@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from playwright.async_api import Page
 
 from browser_agent.browser import netlog
-from browser_agent.browser.netlog import LONGEST_LINE, MARK_ADDRESS, NetworkLog, Reading, Span
+from browser_agent.browser.netlog import LONGEST_LINE, MARK_ADDRESS, LogReading, LogSpan, NetworkLog
 
 OFFSET_MS = 1_795_000_000_000
 SITE = "http://ann:pass@books.example/invoices?reference=hunter2&hunter2"
@@ -63,14 +63,14 @@ def restart(source: int, error: int = -101, of: dict[str, Any] = CONSTANTS) -> b
     return event("HTTP_TRANSACTION_RESTART_AFTER_ERROR", source, of=of, net_error=error)
 
 
-def read(*text: bytes) -> Reading:
-    reading = Reading()
+def read(*text: bytes) -> LogReading:
+    reading = LogReading()
     for portion in text:
         reading.feed(portion)
     return reading
 
 
-def words(reading: Reading) -> list[str]:
+def words(reading: LogReading) -> list[str]:
     return [str(found) for found in reading.restarts(0)]
 
 
@@ -151,14 +151,14 @@ def test_an_answer_that_has_it_sent_again_is_named_by_its_status() -> None:
     ids=repr,
 )
 def test_a_log_that_names_its_events_otherwise_is_not_read_and_no_mark_is_found_in_it(changed: dict[str, Any]) -> None:
-    reading = Reading()
+    reading = LogReading()
     reading.expected.add("token")
     reading.feed(head(**changed) + start(1) + restart(1) + start(2, "GET", MARK_ADDRESS + "token"))
     assert words(reading) == [] and reading.expected == {"token"}
 
 
 def test_a_mark_is_found_by_its_own_token_only() -> None:
-    reading = Reading()
+    reading = LogReading()
     reading.expected |= {"one", "two"}
     reading.feed(head() + start(1, "GET", MARK_ADDRESS + "one") + start(2, "GET", MARK_ADDRESS + "three"))
     assert reading.expected == {"two"} and reading.begun == 0
@@ -222,7 +222,7 @@ class Browser:
             self.write(start(9, "GET", address))
 
 
-Story = Callable[[Browser, Span], Coroutine[Any, Any, None]]
+Story = Callable[[Browser, LogSpan], Coroutine[Any, Any, None]]
 
 
 def counted(folder: Path, story: Story, *, pending: bool = False) -> int | None:
@@ -240,41 +240,41 @@ def counted(folder: Path, story: Story, *, pending: bool = False) -> int | None:
         return thread.submit(lambda: asyncio.run(tell())).result()
 
 
-async def nothing(browser: Browser, span: Span) -> None:
+async def nothing(browser: Browser, span: LogSpan) -> None:
     """Nothing happens."""
 
 
-async def answer_came(browser: Browser, span: Span) -> None:
+async def answer_came(browser: Browser, span: LogSpan) -> None:
     browser.write(start(1), answered(1))
-    span.doubt()
+    span.invalidate()
 
 
-async def answer_was_read(browser: Browser, span: Span) -> None:
+async def answer_was_read(browser: Browser, span: LogSpan) -> None:
     await answer_came(browser, span)
     await browser.log.catch_up(browser.page)
 
 
-async def page_hangs(browser: Browser, span: Span) -> None:
+async def page_hangs(browser: Browser, span: LogSpan) -> None:
     browser.hangs = True
     await answer_was_read(browser, span)
 
 
-async def line_was_lost(browser: Browser, span: Span) -> None:
+async def line_was_lost(browser: Browser, span: LogSpan) -> None:
     browser.write(b'{"type":249}\n')
     await answer_was_read(browser, span)
 
 
-async def network_service_died(browser: Browser, span: Span) -> None:
+async def network_service_died(browser: Browser, span: LogSpan) -> None:
     browser.write(start(1), head())
     await browser.log.catch_up(browser.page)
 
 
-async def sent_again(browser: Browser, span: Span) -> None:
+async def sent_again(browser: Browser, span: LogSpan) -> None:
     browser.write(start(1), restart(1))
     await page_hangs(browser, span)
 
 
-async def browser_ended(browser: Browser, span: Span) -> None:
+async def browser_ended(browser: Browser, span: LogSpan) -> None:
     await answer_was_read(browser, span)
     browser.log.close()
     await browser.log.catch_up(browser.page)
@@ -306,7 +306,7 @@ def test_what_was_under_way_when_the_browser_ended_may_have_been_sent_again(tmp_
 
 
 def test_what_was_left_in_the_pipe_by_an_ended_browser_is_read(tmp_path: Path) -> None:
-    async def ends_with_a_restart(browser: Browser, span: Span) -> None:
+    async def ends_with_a_restart(browser: Browser, span: LogSpan) -> None:
         browser.write(start(1), restart(1))
         browser.log.close()
 
@@ -314,7 +314,7 @@ def test_what_was_left_in_the_pipe_by_an_ended_browser_is_read(tmp_path: Path) -
 
 
 def test_a_log_that_was_not_read_when_the_gesture_began_says_nothing(tmp_path: Path) -> None:
-    async def begins_unread(browser: Browser, span: Span) -> None:
+    async def begins_unread(browser: Browser, span: LogSpan) -> None:
         browser.log.close()
         later = await browser.log.span(browser.page)
         assert later.restarts(pending=False) is None

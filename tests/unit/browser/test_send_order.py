@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from browser_agent.browser import send_order
-from browser_agent.browser.interception import Paused
-from browser_agent.browser.send_order import Leaving
+from browser_agent.browser.interception import PausedRequest
+from browser_agent.browser.send_order import SendOrder
 
 
-def write(name: str) -> Paused:
-    return Paused(id=name, method="POST", url=f"http://shop.test/{name}", resource_type="xhr", frame="", in_page=True)
+def write(name: str) -> PausedRequest:
+    return PausedRequest(
+        id=name, method="POST", url=f"http://shop.test/{name}", resource_type="xhr", frame="", in_page=True
+    )
 
 
 FIRST, SECOND = write("first"), write("second")
@@ -25,18 +27,18 @@ class Road:
     """What leaves, in its order."""
 
     def __init__(self) -> None:
-        self.leaving = Leaving()
+        self.order = SendOrder()
         self.gone: list[str] = []
         self.clear: dict[str, bool] = {}
 
-    async def write(self, request: Paused, *, may_cut_off: bool = False) -> None:
-        async with self.leaving.turn(request, may_cut_off=lambda _: may_cut_off) as clear:
+    async def write(self, request: PausedRequest, *, may_cut_off: bool = False) -> None:
+        async with self.order.write_turn(request, may_cut_off=lambda _: may_cut_off) as clear:
             self.clear[request.id] = clear
             self.gone.append(request.id)
-            self.leaving.left(request)
+            self.order.sent(request)
 
     async def read(self) -> None:
-        await self.leaving.read()
+        await self.order.read_turn()
         self.gone.append("read")
 
     async def start(self, *work: Coroutine[Any, Any, None]) -> list[asyncio.Task[None]]:
@@ -58,11 +60,11 @@ def test_a_write_waits_for_the_end_of_the_one_before_it(more: bool) -> None:
         road = Road()
         tasks = await road.start(road.write(FIRST), road.write(SECOND))
         assert road.gone == ["first"]
-        road.leaving.answered(FIRST, more=more)
+        road.order.answered(FIRST, more=more)
         if more:  # the rest of its answer is still under way
             await road.start()
             assert road.gone == ["first"]
-            road.leaving.over(FIRST)
+            road.order.ended(FIRST)
         await asyncio.gather(*tasks)
         assert road.gone == ["first", "second"] and road.clear == {"first": True, "second": True}
 
@@ -74,7 +76,7 @@ def test_a_read_waits_until_the_write_is_answered() -> None:
         road = Road()
         tasks = await road.start(road.write(FIRST), road.read())
         assert road.gone == ["first"]
-        road.leaving.answered(FIRST, more=True)
+        road.order.answered(FIRST, more=True)
         await asyncio.gather(*tasks)
         assert road.gone == ["first", "read"]
 
@@ -84,7 +86,7 @@ def test_a_read_waits_until_the_write_is_answered() -> None:
 def test_a_read_beside_a_write_that_was_refused_does_not_wait() -> None:
     async def story() -> None:
         road = Road()
-        async with road.leaving.turn(FIRST, may_cut_off=lambda _: False):
+        async with road.order.write_turn(FIRST, may_cut_off=lambda _: False):
             (reading,) = await road.start(road.read())
             assert road.gone == []
         await reading
@@ -111,7 +113,7 @@ def test_a_new_gesture_waits_for_nothing_of_an_earlier_one() -> None:
     async def story() -> None:
         road = Road()
         await road.write(FIRST)
-        road.leaving.forget()
+        road.order.reset()
         await road.write(SECOND)
         assert road.clear["second"]
 

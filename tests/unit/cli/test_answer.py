@@ -139,7 +139,7 @@ def test_a_word_that_is_no_answer_is_told_with_the_one_that_was_meant(
 ) -> None:
     question = waiting(store)
     said = cli(*of, "answer", question, "hapened", "--by", "ann", "--reason", "seen")
-    assert (said.code, said.err) == (2, "'hapened' is no answer; did you mean happened? Nothing was changed.\n")
+    assert (said.code, said.err) == (2, "'hapened' is not an answer; did you mean happened? Nothing was changed.\n")
     told = cli(*of, "answer", "--help").out
     assert "{ID} {WORD}" in told or "ID WORD" in told
     assert "said" not in told and "not-happened, abandon, map, make" in " ".join(told.replace("│", " ").split())

@@ -83,7 +83,7 @@ def test_a_recorded_race_excuses_no_other(file: Path) -> None:
 @pytest.mark.parametrize("outcomes", [(failed(),), (failed(A), failed())])
 def test_a_run_that_fails_without_a_test_that_failed_fails(file: Path, outcomes: tuple[Outcome, ...]) -> None:
     record(file, A)
-    assert known_races.check(file, Runs(*outcomes), [].append) == 1
+    assert known_races.check(file, Runs(*outcomes), list[str]().append) == 1
 
 
 def test_a_fourth_entry_fails_before_anything_is_run(file: Path) -> None:
