@@ -18,7 +18,14 @@ def fill(page: Page, reference: str) -> None:
 
 def record(reference: str) -> Record:
     """The observer that counts."""
-    return Record(books, "invoices", key={"Reference": reference}, complete=True, reads={"value": "Number"})
+    return Record(
+        books,
+        "invoices",
+        key={"Reference": reference},
+        complete=True,
+        count=r"(\d+) invoices?",
+        reads={"value": "Number"},
+    )
 
 
 @step(site=books)

@@ -76,7 +76,14 @@ def post_invoice(page: Page, shipment: Shipment) -> Gesture[Invoice]:
         sends="POST /invoices",
         proof=[
             ConfirmationText(rf"Invoice (?P<number>\S+) posted for {shipment.id}"),
-            Record(books, "invoices", key={"Reference": shipment.id}, complete=True, reads={"number": "Number"}),
+            Record(
+                books,
+                "invoices",
+                key={"Reference": shipment.id},
+                complete=True,
+                count=r"(\d+) invoices?",
+                reads={"number": "Number"},
+            ),
         ],
         gives=Invoice,
     )
@@ -96,7 +103,7 @@ def email_invoice(page: Page, invoice: Invoice, shipment: Shipment) -> Gesture[N
         page.get_by_role("button", name="Send"),
         intent=f"email invoice {invoice.number} to {shipment.email}",
         sends="POST /messages",
-        proof=[SentMail(mail, to=shipment.email, subject=subject, complete=True)],
+        proof=[SentMail(mail, to=shipment.email, subject=subject, complete=True, count=r"(\d+) messages?")],
     )
 
 

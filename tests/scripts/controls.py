@@ -38,7 +38,14 @@ def about(reference: str, by: str) -> About:
         "sends": "POST /invoices",
         "proof": [
             ConfirmationText(rf"Invoice (?P<number>\S+) posted for {reference}\b"),
-            Record(books, "invoices", key={"Reference": reference}, complete=True, reads={"number": "Number"}),
+            Record(
+                books,
+                "invoices",
+                key={"Reference": reference},
+                complete=True,
+                count=r"(\d+) invoices?",
+                reads={"number": "Number"},
+            ),
         ],
         "settle": 3.0,
         "timeout": 4.0,

@@ -30,7 +30,14 @@ def posting(page: Page, site: Site, reference: str) -> Gesture[str]:
     page.get_by_label("Reference").fill(reference)
     proof = [
         ConfirmationText(rf"Invoice (?P<value>\S+) posted for {reference}\b", key=reference),
-        Record(site, "invoices", key={"Reference": reference}, complete=True, reads={"value": "Number"}),
+        Record(
+            site,
+            "invoices",
+            key={"Reference": reference},
+            complete=True,
+            count=r"(\d+) invoices?",
+            reads={"value": "Number"},
+        ),
     ]
     button = page.get_by_role("button", name="Post")
     return Click(button, intent=f"post invoice {reference}", sends="POST /invoices", proof=proof, gives=str)

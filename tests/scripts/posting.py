@@ -51,7 +51,14 @@ def fill(page: Page, site: Site, reference: str, by: str) -> None:
 
 def record(site: Site, reference: str) -> Record:
     """The invoice in the site's list."""
-    return Record(site, "invoices", key={"Reference": f"{reference}"}, complete=True, reads={"number": "Number"})
+    return Record(
+        site,
+        "invoices",
+        key={"Reference": f"{reference}"},
+        complete=True,
+        count=r"(\d+) invoices?",
+        reads={"number": "Number"},
+    )
 
 
 def confirmation(reference: str) -> ConfirmationText:
@@ -116,7 +123,7 @@ def send(page: Page, subject: str, by: str = "form") -> Gesture[None]:
         page.get_by_role("button", name="Send"),
         intent=f"send the mail {subject}",
         sends="POST /messages",
-        proof=[SentMail(mail, to="accounts@contoso.example", subject=subject, complete=True)],
+        proof=[SentMail(mail, to="accounts@contoso.example", subject=subject, complete=True, count=r"(\d+) messages?")],
         settle=3.0,
         timeout=4.0,
     )

@@ -33,7 +33,14 @@ def post(page: Page, reference: str, password: Secret) -> Gesture[str]:
         sends="POST /invoices",
         proof=[
             ConfirmationText(rf"Invoice (?P<value>\S+) posted for {reference}\b"),
-            Record(books, "invoices", key={"Reference": reference}, complete=True, reads={"value": "Number"}),
+            Record(
+                books,
+                "invoices",
+                key={"Reference": reference},
+                complete=True,
+                count=r"(\d+) invoices?",
+                reads={"value": "Number"},
+            ),
         ],
         gives=str,
         settle=3.0,
@@ -81,7 +88,16 @@ def post_to_a_card(page: Page, reference: str) -> Gesture[str]:
         page.get_by_role("button", name="Post"),
         intent=f"post {reference}",
         sends="POST /invoices",
-        proof=[Record(books, "invoices", key={"Reference": reference}, complete=True, reads={"value": "Customer"})],
+        proof=[
+            Record(
+                books,
+                "invoices",
+                key={"Reference": reference},
+                complete=True,
+                count=r"(\d+) invoices?",
+                reads={"value": "Customer"},
+            )
+        ],
         gives=str,
         settle=3.0,
     )

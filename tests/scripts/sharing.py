@@ -23,7 +23,14 @@ def post(page: Page, reference: str) -> Gesture[Posted]:
     fill(page, books, reference, "form")
     key = {"Customer": "Contoso Ltd", "Amount": "380.00"}
     proof = Record(
-        books, "invoices", key=key, unique=False, created="Posted", complete=True, reads={"number": "Number"}
+        books,
+        "invoices",
+        key=key,
+        unique=False,
+        created="Posted",
+        complete=True,
+        count=r"(\d+) invoices?",
+        reads={"number": "Number"},
     )
     return Click(page.get_by_role("button", name="Post"), gives=Posted, **about(books, reference, proof=[proof]))
 

@@ -27,7 +27,14 @@ def posting(page: Page, order: str) -> Click[str]:
         sends="POST /invoices",
         proof=[
             ConfirmationText(rf"Invoice (?P<value>\S+) posted for {re.escape(order)}"),
-            Record(books, "invoices", key={"Reference": order}, complete=True, reads={"value": "Number"}),
+            Record(
+                books,
+                "invoices",
+                key={"Reference": order},
+                complete=True,
+                count=r"(\d+) invoices?",
+                reads={"value": "Number"},
+            ),
         ],
         gives=str,
     )
