@@ -59,7 +59,6 @@ def changing(page: Page, article: str, percent: Decimal, remark: str) -> Click[R
                 f"prices/{article}",
                 key={"Remark": remark},
                 complete=True,
-                count=r"(\d+) changes?",
                 reads={"price": "New price"},
                 count=r"(\d+) changes?\b",
             ),
