@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from .normal import moment, normal
 from .reading import LookFailed, Reading
@@ -27,6 +28,12 @@ _ROWS_OF = re.compile(
     r"\b(\d+) ?(?:-|\u2013|to|bis|\u00e0|\u0434\u043e) ?(\d+) (?:of|von|de|sur|di|\u0438\u0437) (\d[\d., ]*)",
     re.IGNORECASE,
 )
+
+
+_NOTHING = re.compile(r"(?:0|no) ([\w-]+)(?: yet| found)?[.!]?", re.IGNORECASE)
+_NOUNS = frozenset({"entries", "items", "records", "results", "rows"})
+"""What a line such as "0 records" or "No results found" may speak of beside what the list's path names. Other words are
+not taken for it: "0 notifications" stands beside many a list."""
 
 
 @dataclass
@@ -101,8 +108,7 @@ class ListReader:
         control: bool = True,
     ) -> None:
         self._site, self._count, self._as_of = site, count, as_of
-        self._empty = re.compile(rf"(?<!\w){re.escape(normal(empty))}(?!\w)") if empty else None
-        self._empty_words = empty
+        self._empty = empty
         self._control = control
         self._key = [normal(column) for column in key]
         self._columns = [*self._key, *(normal(column) for column in columns)]
@@ -154,7 +160,7 @@ class ListReader:
             listing.doubt("an empty list shows no sign that the session lives: declare signed_in of the site")
         if not listing.rows_with_key and not listing.told_empty and told != {0}:
             declare = (
-                f"{self._empty_words!r} isn't on the page" if self._empty else "declare what it shows then: empty="
+                f"{self._empty!r} isn't on the page" if self._empty else "declare what it shows then: empty="
             )
             listing.doubt(f"no row was read, and nothing shows that the list is empty ({declare})")
 
@@ -190,7 +196,7 @@ class ListReader:
         if not reading.settled:
             listing.doubt("the page was still loading")
         listing.account = listing.account or self._sign(reading) or ""
-        listing.told_empty = listing.told_empty or bool(self._empty and self._empty.search(reading.text))
+        listing.told_empty = listing.told_empty or self._tells_empty(reading)
         self._check_age(reading, listing)
         for failed in reading.failed:
             only_reads = "" if failed.method in SAFE_METHODS else " (if it only reads, declare it as reads of the site)"
@@ -201,6 +207,16 @@ class ListReader:
             signed_out = self._site.holds(reading.address) and reading.status == 200 and bool(self._site.signed_in)
             listing.foreign, listing.login = True, reading.asks_password or signed_out
             listing.doubt(foreign)
+
+    def _tells_empty(self, reading: Reading) -> bool:
+        """Does the page say that the list is empty: by the declared text, else by a line such as "0 invoices"?"""
+        if self._empty:
+            return re.search(rf"(?<!\w){re.escape(normal(self._empty))}(?!\w)", reading.text) is not None
+        noun = urlsplit(reading.address).path.rstrip("/").rpartition("/")[2].casefold()
+        said = (
+            found[1].casefold() for line in reading.text.splitlines() if (found := _NOTHING.fullmatch(line.strip()))
+        )
+        return any(word == noun or word in _NOUNS for word in said)
 
     def _check_age(self, reading: Reading, listing: Listing) -> None:
         """Of several pages the oldest mark counts; one that is declared and missing, or can't be read, is a doubt."""
