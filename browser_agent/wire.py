@@ -160,10 +160,14 @@ class WireReport(BaseModel):
     def promises(self, harmless: Sequence[str] = ()) -> tuple[str, ...]:
         """Each answer below 400 to a write that may have changed something, in words: it speaks against an absence.
 
+        Where the declared commit request was answered with a no, the answers to others promise nothing.
+
         Args:
             harmless: patterns of writes that change nothing of note.
         """
-        answered = (fact for fact in self.released if fact.status is not None and fact.status < 400)
+        declared = [fact for fact in self.released if fact.declared]
+        said_no = bool(declared) and all(fact.status is not None and fact.status >= 400 for fact in declared)
+        answered = (fact for fact in self.released if fact.status is not None and fact.status < 400 and not said_no)
         counted = (
             fact for fact in answered if fact.declared or not is_among(f"{fact.method} {fact.address}", harmless)
         )

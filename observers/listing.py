@@ -52,9 +52,9 @@ class Listing:
 
     `why_not_whole`: sentences; empty = every row of the list was read. `foreign`: a page wasn't our account's; `login`:
     it asked for a password. `account`: the text of the sign of being signed in. `rows`: those that are wanted.
-    `misfit`: the page came, and has no table with the declared columns. `rows_read`: all of them, and `rows_with_key`:
-    those whose key columns hold something. `told_empty`: the declared text of an empty list stood there. `picture`: of
-    the last page that was worth one.
+    `misfit`: the page came, and has no table with the declared columns. `broken`: a page or a request of it failed, or
+    was still loading. `rows_read`: all of them, and `rows_with_key`: those whose key columns hold something.
+    `told_empty`: the declared text of an empty list stood there. `picture`: of the last page that was worth one.
     """
 
     headers: tuple[str, ...] = ()
@@ -69,13 +69,15 @@ class Listing:
     foreign: bool = False
     login: bool = False
     misfit: bool = False
+    broken: bool = False
     picture: str | None = None
     why_not_whole: list[str] = field(default_factory=list)
 
     @property
     def readable(self) -> bool:
-        """It is a list of our account: a table with the declared columns, or what stands there when it is empty."""
-        return not self.foreign and bool(self.headers or self.told_empty)
+        """It is a list of our account: a table with the declared columns, or what stands there when it is empty. What a
+        broken page doesn't show can't be told; what it shows can."""
+        return not self.foreign and bool(self.headers or self.told_empty) and (bool(self.rows) or not self.broken)
 
     def doubt(self, words: str) -> None:
         """Note once why this isn't known to be the whole list."""
@@ -137,6 +139,7 @@ class ListReader:
                 self._take(reading, listing, wanted)
         except LookFailed as error:
             listing.doubt(str(error))
+            listing.broken = True
         self._check_count(listing, told)
         if not (told == {listing.rows_read} and told):
             for door in sorted(doors):
@@ -159,9 +162,7 @@ class ListReader:
         if not self._site.signed_in and not listing.rows_read:
             listing.doubt("an empty list shows no sign that the session lives: declare signed_in of the site")
         if not listing.rows_with_key and not listing.told_empty and told != {0}:
-            declare = (
-                f"{self._empty!r} isn't on the page" if self._empty else "declare what it shows then: empty="
-            )
+            declare = f"{self._empty!r} isn't on the page" if self._empty else "declare what it shows then: empty="
             listing.doubt(f"no row was read, and nothing shows that the list is empty ({declare})")
 
     def _pages(self, view: "View", listing: Listing) -> Iterator[Reading]:
@@ -195,6 +196,8 @@ class ListReader:
             listing.doubt(f"the site answered with status {reading.status}")
         if not reading.settled:
             listing.doubt("the page was still loading")
+        answers_failed = any(not failed.refused for failed in reading.failed)
+        listing.broken |= reading.status != 200 or not reading.settled or answers_failed
         listing.account = listing.account or self._sign(reading) or ""
         listing.told_empty = listing.told_empty or self._tells_empty(reading)
         self._check_age(reading, listing)

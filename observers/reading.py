@@ -42,6 +42,11 @@ class FailedRequest(NamedTuple):
     address: str
     why: str
 
+    @property
+    def refused(self) -> bool:
+        """It was refused by us, since it could write."""
+        return self.why.startswith("net::ERR_BLOCKED_BY_CLIENT")
+
     def __str__(self) -> str:
         return f"{self.method} {self.address} ({self.why})"
 

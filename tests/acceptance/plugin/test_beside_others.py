@@ -57,7 +57,7 @@ def test_an_unknown_point_is_told_with_all_that_there_are(suite: Suite) -> None:
     result = suite.run()
     assert result.ret is pytest.ExitCode.INTERRUPTED
     assert "no point 'lunch'" in result.stdout.str()
-    assert "'released': its request has been let go" in result.stdout.str()
+    assert "'released': its request has been released" in result.stdout.str()
 
 
 def test_a_test_without_a_gesture_has_shown_nothing(suite: Suite) -> None:

@@ -1,0 +1,89 @@
+"""Sites whose pages and answers say something else than what they did: their ledger decides what was right."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from browser_agent.states import Answer, QuestionKind, RunState
+from tests.fix_misread import MisreadShop
+from tests.fix_world import World
+
+
+def submitted(world: World, shop: MisreadShop, task: str = "ordering") -> str:
+    return world.submit(task, "misread.py", till=shop.url, key="R-1")
+
+
+@pytest.mark.parametrize("status", [401, 404, 422])
+def test_a_no_after_the_commit_is_not_believed(world: World, misread: MisreadShop, status: int) -> None:
+    misread.status = status
+    run = submitted(world, misread)
+    assert (world.keep(run).state, world.outcomes(run)) == (RunState.FINISHED, ["happened"])
+    assert misread.ledger == ["R-1"]
+
+
+def test_a_no_that_the_list_agrees_with_is_a_rejection(world: World, misread: MisreadShop) -> None:
+    misread.status, misread.commits = 422, False
+    run = submitted(world, misread)
+    assert (world.keep(run).state, world.outcomes(run)) == (RunState.RAISED, ["rejected"])
+    assert misread.ledger == []
+
+
+def test_nothing_is_made_while_nobody_can_tell_what_is_there(world: World, misread: MisreadShop) -> None:
+    misread.list_status = 503
+    run = submitted(world, misread)
+    ended = world.keep(run)
+    assert (ended.state, world.outcomes(run), misread.ledger) == (RunState.WAITING, [], [])
+    question = world.store.inbox.question(ended.questions[0])
+    assert question.kind is QuestionKind.BASELINE and "503" in " ".join(json.loads(question.reasons))
+    world.answer(question.id, Answer.NOT_HAPPENED)
+    misread.list_recovers = 5  # it can be read again when the gesture has been made
+    assert (world.keep(run).state, misread.ledger) == (RunState.FINISHED, ["R-1"])
+
+
+def test_a_list_that_comes_back_while_it_is_looked_at_again_asks_nobody(world: World, misread: MisreadShop) -> None:
+    misread.list_status, misread.list_recovers = 503, 2
+    run = submitted(world, misread)
+    assert (world.keep(run).state, misread.ledger) == (RunState.FINISHED, ["R-1"])
+
+
+def test_what_was_made_by_hand_before_a_resume_is_found(world: World, misread: MisreadShop) -> None:
+    misread.list_status = 503
+    run = submitted(world, misread)
+    assert world.keep(run).state is RunState.WAITING
+    misread.list_status = 200
+    misread.ledger.append("R-1")
+    ended = world.keep(run)
+    assert (ended.state, misread.ledger) == (RunState.WAITING, ["R-1"])
+    assert world.store.inbox.question(ended.questions[0]).kind is QuestionKind.ALREADY_THERE
+
+
+@pytest.mark.parametrize("kill", [None, "input:1", "input:1@browser"])
+def test_a_link_that_orders_is_no_proof_that_nothing_was_sent(
+    world: World, misread: MisreadShop, kill: str | None
+) -> None:
+    run = submitted(world, misread, "following")
+    ended = world.keep(run, kill)
+    assert misread.ledger == ["R-1"]
+    assert (ended.state, world.outcomes(run)) == (RunState.FINISHED, ["happened"])
+
+
+def test_another_request_than_the_declared_one_never_leaves(world: World, misread: MisreadShop) -> None:
+    run = submitted(world, misread, "paying")
+    ended = world.keep(run)
+    assert (ended.state, world.outcomes(run), misread.ledger) == (RunState.RAISED, ["refused"], [])
+    (gesture,) = world.store.journal.gestures(run)
+    assert "declared POST /pay/R-1, and the page sends POST /orders" in (gesture.reasons or "")
+
+
+@pytest.mark.parametrize(("status", "commits"), [(409, False), (200, True)])
+def test_a_text_that_stood_there_before_the_answer_proves_nothing(
+    world: World, misread: MisreadShop, status: int, commits: bool
+) -> None:
+    misread.optimistic, misread.status, misread.commits = True, status, commits
+    run = submitted(world, misread)
+    ended = world.keep(run)
+    assert misread.ledger == (["R-1"] if commits else [])
+    assert world.outcomes(run)[-1] == ("happened" if commits else "not_happened")
+    assert ended.result == ('"N-1"' if commits else None), "the number is the list's, not the text's"
