@@ -16,6 +16,7 @@ import browser_agent
 import observers
 from browser_agent.cli import _COMMANDS, app, demo
 from browser_agent.cli.exit_codes import WORDS
+from browser_agent.secrets.seal import key_file, new_key
 from tests.docs.pages import PAGES, ROOT, blocks, expected, in_pairs
 from tests.docs.running import run_page
 from tests.fix_matrix import chosen
@@ -41,6 +42,13 @@ INVOICES = {
 """What each page leaves behind, by the practice site's own ledger."""
 
 
+@pytest.fixture
+def key() -> Path:
+    """A key, as every reader has after their first run, which makes one and says so."""
+    return key_file() if key_file().exists() else new_key()
+
+
+@pytest.mark.usefixtures("key")
 @pytest.mark.parametrize("name", chosen(*(name for name in RUN if name not in {SHARED, *ON_DEMAND}), others=ON_DEMAND))
 def test_each_block_of_a_page_runs_in_an_empty_folder_and_says_what_is_shown(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "empty"
