@@ -22,7 +22,7 @@ class Fact(Exception):
 
 
 class Refused(Fact):
-    """The gesture never reached the page: nothing was sent.
+    """The gesture sent nothing: it never reached the page, or the page tried to send what the task doesn't declare.
 
     Args:
         words: the gesture in words.
@@ -139,7 +139,7 @@ class Misuse(Exception):
 
 
 class ProofTooThin(Misuse):
-    """The proof cannot supply a field that `gives` requires, so a resume could never know it."""
+    """The proof cannot work: it can't supply a field that `gives` requires, or its list lacks the declared columns."""
 
 
 class NeverRun(Misuse):
