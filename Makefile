@@ -45,7 +45,7 @@ check: $(VENV)/installed.stamp
 	$(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet . \
 	&& $(VENV)/bin/lint-imports \
 	&& $(PY) -m mypy \
-	&& $(PY) -m pytest tests/unit tests/store -m "not process and not postgres and not temporal and not s3" \
+	&& $(PY) -m pytest tests/unit tests/model tests/store -m "not process and not postgres and not temporal and not s3" \
 		-n logical --dist worksteal -q $(ARGS); \
 	ended=$$?; echo "make check: $$(( $$(date +%s) - began )) s"; exit $$ended
 
@@ -54,7 +54,7 @@ test: setup
 	$(PY) -m pytest -n auto --dist worksteal --processor-time=40 $(ARGS)
 
 cover: setup
-	$(PY) -m pytest tests/unit tests/store -n auto $(DECISIONS) $(ARGS)
+	$(PY) -m pytest tests/unit tests/model tests/store -n auto $(DECISIONS) $(ARGS)
 
 matrix: setup
 	BROWSER_AGENT_MATRIX=$(CURDIR)/.matrix $(PY) -m pytest -m matrix -n auto -q $(ARGS)
