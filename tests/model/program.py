@@ -122,6 +122,9 @@ class Program:
             return
         down = state._replace(world=world, at="start", memory=Memory(), rows=self._on_disk(state), answered=False)
         yield "the worker dies", down
+        if "clock, unseen" in self.scenario.powers and state.rows[-1].dead is not None:
+            ahead = state.rows[-1]._replace(dead=LATE + self.scenario.stale)
+            yield "the worker dies, and the clock is set", down._replace(rows=(*state.rows[:-1], ahead))
         if not state.rows or state.request.dead is not None:
             return
         yield "the browser dies", self._end(down)

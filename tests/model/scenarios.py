@@ -35,6 +35,7 @@ SCENARIOS = [value for value in globals().values() if isinstance(value, Scenario
 GAPS = [
     Scenario("a no after a commit, and a list that lags", _P({"never", "no"}), stale=1),
     Scenario("a person makes it by hand, and another says not happened", _P({"by hand", "blind"})),
+    Scenario("a clock that is set while no worker runs", _P({"clock, unseen"}), crashes=1),
     Scenario("an optimistic page, and no list", _P({"never", "optimistic"}), proof="text"),
 ]
-"""What the rules don't cover yet."""
+"""What the rules don't cover yet: each comes to a verdict that the world contradicts, or to a second gesture."""

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from browser_agent.states import GestureState
 from tests.model.decisions import Decisions
 from tests.model.invariants import STUCK, Broken
 from tests.model.program import Program, State
@@ -16,11 +17,15 @@ AT_MOST = 60_000
 
 @dataclass(frozen=True)
 class Result:
-    """What a search has come to: how many states, and the first invariant that broke, with the shortest way to it."""
+    """What a search has come to: how many states, and the first invariant that broke, with the shortest way to it.
+
+    outcomes: of the first and the second gesture, wherever they were settled.
+    """
 
     states: int
     broken: str = ""
     trace: tuple[str, ...] = ()
+    outcomes: frozenset[tuple[GestureState, ...]] = frozenset()
 
 
 def search(decisions: Decisions) -> Result:
@@ -44,7 +49,9 @@ def search(decisions: Decisions) -> Result:
             if len(came) > AT_MOST:
                 raise AssertionError(f"{decisions.scenario.name} has more than {AT_MOST} states")
     stuck = _stuck(came, before)
-    return Result(len(came), STUCK, _way(came, stuck)) if stuck is not None else Result(len(came))
+    if stuck is not None:
+        return Result(len(came), STUCK, _way(came, stuck))
+    return Result(len(came), outcomes=frozenset(tuple(row.state for row in state.rows) for state in came))
 
 
 def _stuck(states: Iterable[State], before: dict[State, list[State]]) -> State | None:

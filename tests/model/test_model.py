@@ -4,9 +4,10 @@ import time
 
 import pytest
 
+from browser_agent.states import GestureState as G
 from tests.model.decisions import Decisions
 from tests.model.pages import Scenario
-from tests.model.scenarios import GAPS, SCENARIOS
+from tests.model.scenarios import GAPS, REFUSAL, SCENARIOS, UNDECLARED_TIME
 from tests.model.search import search
 
 
@@ -21,6 +22,13 @@ def test_no_state_breaks_an_invariant(scenario: Scenario, capsys: pytest.Capture
     with capsys.disabled():
         print(f"\n{scenario.name}: {result.states} states in {time.monotonic() - began:.1f} s", end=" ")
     assert not result.broken, "\n".join([result.broken, *result.trace])
+
+
+def test_the_model_comes_to_every_outcome_and_to_a_second_gesture() -> None:
+    came = search(Decisions(REFUSAL)).outcomes | search(Decisions(UNDECLARED_TIME)).outcomes
+    assert {G.HAPPENED, G.NOT_HAPPENED, G.REFUSED, G.REJECTED, G.ASKED} <= {states[0] for states in came if states}
+    assert {(G.NOT_HAPPENED, G.HAPPENED), (G.REFUSED, G.HAPPENED)} <= came
+    assert all(states[0] in {G.NOT_HAPPENED, G.REFUSED} for states in came if len(states) > 1)
 
 
 @pytest.mark.parametrize("scenario", GAPS, ids=_name)

@@ -44,7 +44,7 @@ class Record(NamedTuple):
 
 
 class World(NamedTuple):
-    """The truth. powers: what may go wrong here; each crash and each record by hand uses one up."""
+    """The truth. crashes, hands: how many crashes and records made by hand may still come."""
 
     requests: tuple[Request, ...] = ()
     records: tuple[Record, ...] = ()
