@@ -18,7 +18,7 @@ from tests.model import program
 from tests.model import scenarios as small
 from tests.model.decisions import Decisions, Row
 from tests.model.invariants import CONTRADICTED, RENAMED, SECOND_GESTURE, STUCK
-from tests.model.pages import Page, Scenario
+from tests.model.pages import Page, Scenario, observations
 from tests.model.world import Request
 
 _conditions_of_the_list = verdict._conditions_of_the_list
@@ -41,10 +41,12 @@ def replaced(place: Any, name: str, by: Any) -> Callable[[Scenario], Decisions]:
         def broken(self) -> Iterator[None]:
             real = getattr(place, name)
             setattr(place, name, by)
+            observations.cache_clear()  # a rule of the observers may be the broken one
             try:
                 yield
             finally:
                 setattr(place, name, real)
+                observations.cache_clear()
 
     return Replaced
 
