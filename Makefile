@@ -45,7 +45,7 @@ check: $(VENV)/installed.stamp
 	$(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet . \
 	&& $(VENV)/bin/lint-imports \
 	&& $(PY) -m mypy \
-	&& $(PY) -m pytest tests/unit tests/model tests/store -m "not process and not postgres and not temporal and not s3" \
+	&& $(PY) -m pytest tests/unit tests/store -m "not process and not postgres and not temporal and not s3" \
 		-n logical --dist worksteal -q $(ARGS); \
 	ended=$$?; echo "make check: $$(( $$(date +%s) - began )) s"; exit $$ended
 

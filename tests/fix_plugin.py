@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+import browser_agent.store.migrations  # noqa: F401  # before an inner run, which forgets its modules again
+
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
 DEADLINE_SECONDS = 1800

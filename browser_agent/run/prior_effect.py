@@ -42,7 +42,7 @@ class PriorEffect:
             WaitingForPerson: something new is there, and it doesn't prove that.
         """
         earlier = self.history.last
-        if earlier is None or self.history.by_person(earlier):  # a person has said what to make of what is there
+        if earlier is None or self.history.said_what_is_there(earlier):
             return None
         before = BASELINE.validate_json(earlier.baseline or "[]")
         now = tuple(seen for seen in self.case.baseline if seen is not None)
@@ -64,7 +64,7 @@ class PriorEffect:
             (seen, watch) for seen, watch in zip(self.case.baseline, self.case.proof, strict=True) if watch.counts
         ]
         there = already_there([seen for seen, _ in counting], [watch for _, watch in counting])
-        if there and not any(self.history.by_person(gesture) for gesture in self.history.gestures):
+        if there and not any(self.history.said_what_is_there(gesture) for gesture in self.history.gestures):
             seen = tuple(said for said in self.case.baseline if said is not None)
             self._ask("What this step would make is there already", seen, [match.identity for match in there])
 

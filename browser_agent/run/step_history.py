@@ -76,6 +76,13 @@ class StepHistory:
         """Whether a person's answer settled the gesture."""
         return gesture is not None and gesture.id in self.answered
 
+    def said_what_is_there(self, gesture: GestureRow) -> bool:
+        """Whether a person has said what to make of a match that was there before the gesture.
+
+        It was then never dispatched. An answer to "did this happen?" says nothing of what is there now.
+        """
+        return self.by_person(gesture) and gesture.dispatched_at is None
+
     def next_act(self, *, again: int, refusals_left: int) -> NextAct:  # noqa: PLR0911 (one line a decision)
         """What the step does next.
 

@@ -37,6 +37,7 @@ class Row(NamedTuple):
     baseline: Page | None
     base: int
     ground: str = ""
+    dispatched: bool = False
     dead: int | None = None
 
 
@@ -241,6 +242,7 @@ class Decisions:
             state=row.state,
             proven_by=proven_by,
             settled_at=None,
+            dispatched_at=NOW if row.dispatched else None,
             baseline=f"[{texts}]",
             words="order",
             wire=None,

@@ -341,4 +341,9 @@ class Program:
             check_arrow(GESTURE_ARROWS, row.state, to)
         except NotAllowed as error:
             raise Broken(STUCK) from error
-        return state._replace(rows=(*state.rows[:-1], row._replace(state=to, ground=ground)))
+        return state._replace(
+            rows=(
+                *state.rows[:-1],
+                row._replace(state=to, ground=ground, dispatched=row.dispatched or to is G.DISPATCHING),
+            )
+        )

@@ -29,12 +29,12 @@ SHARED = Scenario("a key that others have too", _P({"by hand", "blind"}), proof=
 BY_HAND = Scenario("a person makes it by hand", _P({"by hand"}))
 BLIND = Scenario("a list that can't be read at times", _P({"blind", "never"}))
 CLOCK = Scenario("a clock that is set", _P({"clock"}), crashes=1)
+TWO_PEOPLE = Scenario("a person makes it by hand, and another says not happened", _P({"by hand", "blind"}))
 
 SCENARIOS = [value for value in globals().values() if isinstance(value, Scenario)]
 
 GAPS = [
     Scenario("a no after a commit, and a list that lags", _P({"never", "no"}), stale=1),
-    Scenario("a person makes it by hand, and another says not happened", _P({"by hand", "blind"})),
     Scenario("a clock that is set while no worker runs", _P({"clock, unseen"}), crashes=1),
     Scenario("an optimistic page, and no list", _P({"never", "optimistic"}), proof="text"),
 ]
