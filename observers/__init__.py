@@ -32,6 +32,7 @@ from .verdict import (
     already_there,
     looks_agree,
     new_matches,
+    new_refusal,
     weigh,
 )
 from .view import Keep, Look, PageView, View, open_view
@@ -82,6 +83,7 @@ __all__ = [
     "already_there",
     "looks_agree",
     "new_matches",
+    "new_refusal",
     "open_view",
     "plain_address",
     "weigh",

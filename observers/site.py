@@ -139,6 +139,11 @@ class Site:
         """Does `address` have the origin (scheme, host and port) of the site?"""
         return origin_of(address) == origin_of(self.url)
 
+    @property
+    def repeatable(self) -> tuple[str, ...]:
+        """Patterns of the requests that may be repeated while a page is prepared: `harmless` and `reads`."""
+        return (*self.harmless, *self.reads)
+
     def reads_by(self, method: str, address: str) -> bool:
         """Does this request only read: by its method (RFC 9110, 9.2.1), or as declared in `reads`?"""
         if method in SAFE_METHODS:

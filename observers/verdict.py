@@ -511,6 +511,13 @@ def agrees_with_refusal(
     return not against and all(seen.sight is Sight.not_seen for seen in counting)
 
 
+def new_refusal(observations: Sequence[Observation], baselines: Sequence[Observation | None]) -> bool:
+    """Whether a page shows a refusal that it didn't show before the gesture."""
+    befores = [*baselines, *([None] * len(observations))]
+    pairs = zip(observations, befores, strict=False)
+    return any(seen.refusal and not (before is not None and before.refusal) for seen, before in pairs)
+
+
 def looks_agree(earlier: Sequence[Observation], later: Sequence[Observation]) -> bool:
     """Did two looks, spaced in time, say the same? Only then may the later one prove absence."""
     return [_said(seen) for seen in earlier] == [_said(seen) for seen in later]
@@ -529,5 +536,6 @@ __all__ = [
     "already_there",
     "looks_agree",
     "new_matches",
+    "new_refusal",
     "weigh",
 ]

@@ -32,6 +32,7 @@ from observers import (
     View,
     agrees_with_refusal,
     looks_agree,
+    new_refusal,
     weigh,
 )
 from observers.request_pattern import matches_request
@@ -172,7 +173,7 @@ class Looker:
 
     def weigh(self, observations: tuple[Observation, ...], wire: WireReport) -> LookResult:
         """Weigh and store what was seen; `wire`: what the gate saw of the gesture."""
-        self._case.refusal_shown |= any(seen.refusal for seen in observations)
+        self._case.refusal_shown |= new_refusal(observations, self._case.baseline)
         told = self._circumstances(observations, wire)
         verdict = weigh(observations, self._case.baseline, self._case.proof, told)
         agrees = agrees_with_refusal(observations, self._case.baseline, told)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, NoReturn, TypeVar
@@ -122,7 +121,8 @@ class StepRunner:
         writes.clear()
         if call.step.preparation == "repeatable":
             return prepare_page(self._attempt, call.step.site, call.prepare)
-        harmless: Sequence[str] = call.step.site.harmless if call.step.site is not None else ()
+        site = call.step.site
+        harmless = site.repeatable if site is not None else ()
         try:
             with self._attempt.watch_preparation(row.id, harmless):
                 return prepare_page(self._attempt, call.step.site, call.prepare)

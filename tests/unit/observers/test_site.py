@@ -85,3 +85,12 @@ def test_the_mark_of_a_session_names_the_bound_account() -> None:
 def test_a_site_that_cant_be_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError):
         Site(**{"name": "books", "url": "https://books.example", "account": "acme", **wrong})  # type: ignore[arg-type]
+
+
+def test_a_post_that_is_declared_to_read_may_be_repeated_and_sent_by_a_look_at_its_own_site_only() -> None:
+    site = Site("shop", url="https://shop.test", account="ada", harmless=["POST /draft"], reads=["POST /search"])
+    assert site.repeatable == ("POST /draft", "POST /search")
+    assert site.reads_by("POST", "https://shop.test/search?q=1") and site.reads_by("GET", "https://else.test/")
+    assert not site.reads_by("POST", "https://else.test/search") and not site.reads_by(
+        "POST", "https://shop.test/draft"
+    )

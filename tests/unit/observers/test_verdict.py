@@ -22,6 +22,7 @@ from observers import (
     absence_missing,
     already_there,
     looks_agree,
+    new_refusal,
     weigh,
 )
 
@@ -467,3 +468,9 @@ def test_a_part_that_is_doubted_or_there_twice_is_the_doubt_of_the_whole() -> No
     twice = BOTH.together((seen(RECORD, inv()), sent(Match(identity="a"), Match(identity="b"))))
     verdict = weigh([twice], [NEITHER], [BOTH], NOTHING_KNOWN)
     assert (verdict.outcome, verdict.count, verdict.more_than_once) == (Outcome.happened, 2, True)
+
+
+def test_a_refusal_that_stood_there_before_the_gesture_is_none_of_it() -> None:
+    shown = RECORD.cannot_tell(at=AT).model_copy(update={"refusal": True})
+    assert new_refusal([shown], [blind()]) and new_refusal([shown], [None]) and new_refusal([shown], [])
+    assert not new_refusal([shown], [shown]) and not new_refusal([blind()], [None])
