@@ -1,6 +1,7 @@
-"""Runs all tests, runs those that failed once more alone, and fails for each race that is not recorded.
+"""Runs all tests, and those that failed once more alone. A test that fails once and passes alone is a race.
 
-A race is a test that fails once and passes alone. `known_races.txt` holds three at most, each with its reason.
+`known_races.txt` holds three at most, each with its reason. A new race is shown as a line to record; together with the
+recorded ones there may be three, and a fourth fails the run.
 """
 
 from __future__ import annotations
@@ -45,17 +46,19 @@ class Judgement:
         broken: failed alone, too.
         unrecorded: races that are not in the file.
         recorded: races that are.
+        too_many: with these races there are more than three.
         unnamed: the run failed, and no test says why (an interrupt, a broken conftest).
     """
 
     broken: Tests = frozenset()
     unrecorded: Tests = frozenset()
     recorded: Tests = frozenset()
+    too_many: bool = False
     unnamed: bool = False
 
     @property
     def passed(self) -> bool:
-        return not (self.broken or self.unrecorded or self.unnamed)
+        return not (self.broken or self.too_many or self.unnamed)
 
 
 def read(file: Path) -> Tests:
@@ -82,6 +85,7 @@ def judge(together: Outcome, alone: Outcome | None, known: Tests) -> Judgement:
         broken=alone.failed,
         unrecorded=races - known,
         recorded=races & known,
+        too_many=len(races | known) > MOST,
         unnamed=alone.code != 0 and not alone.failed,
     )
 
@@ -101,7 +105,8 @@ def check(file: Path, run: Callable[[Sequence[str]], Outcome], show: Callable[[s
     for test in sorted(judgement.recorded):
         show(f"A known race: {test}")
     if judgement.unrecorded:
-        show(f"Failed once and passed alone. Mend each, or record it in {file.name} with its reason:")
+        fails = f" There are more than {MOST} now, so the run fails." if judgement.too_many else ""
+        show(f"Failed once and passed alone. Mend each, or record it in {file.name} with its reason.{fails}")
     for test in sorted(judgement.unrecorded):
         show(f"{test}{SEPARATOR}(the reason)")
     if judgement.unnamed:
