@@ -4,9 +4,12 @@ Words: an observer looks through a view and says an observation, with its eviden
 into a verdict, whose outcome is happened, not_happened or unknown.
 """
 
+from .absence import absence_missing, agrees_with_refusal
 from .address import Address
 from .answer_contract import Accepted
+from .baselines import already_there, looks_agree, new_matches, new_refusal
 from .both import Both
+from .circumstances import Circumstances
 from .confirmation import ConfirmationText
 from .download import Download
 from .error_shown import ErrorShown
@@ -24,17 +27,7 @@ from .site import Site
 from .tables import Row, Table
 from .text import Found
 from .toast import ToastLog
-from .verdict import (
-    Circumstances,
-    Verdict,
-    absence_missing,
-    agrees_with_refusal,
-    already_there,
-    looks_agree,
-    new_matches,
-    new_refusal,
-    weigh,
-)
+from .verdict import Verdict, weigh
 from .view import Keep, Look, PageView, View, open_view
 
 __all__ = [

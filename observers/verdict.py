@@ -5,67 +5,20 @@ clocks: what it needs of them it is told in `Circumstances`. It may never conclu
 `not_happened` while a condition of absence doesn't hold; everything else is `unknown`.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from textwrap import shorten
 from typing import Self
 
 from pydantic import Field, model_validator
 
+from .absence import absence_missing, against_absence, may_be_late
+from .baselines import new_matches, part_pairs
+from .circumstances import Circumstances
 from .evidence import Frozen, Match, Observation, Sight
 from .normal import same
 from .observer import Observer
 from .outcome import Outcome
-
-
-class Circumstances(Frozen):
-    """What is known beside the observations. The defaults are the least that can be known.
-
-    sender_dead: worker, driver and browser of the gesture ended and seen dead.
-    waited: time since that death was seen.
-    late_commit: the site's declared time for a request that is under way; None = undeclared.
-    spaced_looks_agree: two looks, spaced in time, said the same.
-    guarded: the gesture's request was let out once, on a fresh connection, by a gate that lived throughout.
-    restarts: restarts of the request in the network log; None = not recorded.
-    unanswered: the commit request was not let out alone, or all of an answer below 400 hasn't come to it.
-    released_at: when the commit request was let out.
-    early: identities of what stood on the page while the commit request was still unanswered: a page that says so then
-        says it too early; None = nobody looked at that time.
-    nothing_left: proven at the gate, or by write order, that nothing was sent and nothing can be any more.
-    window: for keys that aren't unique: from when to when the gesture can have taken effect; None = not known.
-    key_used_otherwise: another gesture or call of ours may have used the same key.
-    promises: each answer below 400 to the commit request, or to a write that isn't harmless, in words. They speak
-        against an absence, unless a page shows the refusal.
-    refusal_shown: a page has shown the refusal (`Observation.refusal`), now or in an earlier look.
-    clock_jumped: the clock was set while a late effect was waited for, so nobody knows how long that was.
-    untried: kinds of the user's own observers that have never proven a presence at this site.
-    earlier_may_be_late: an earlier gesture of the same step may still take effect: what is seen may be its effect.
-    """
-
-    sender_dead: bool = False
-    waited: timedelta | None = None
-    late_commit: timedelta | None = None
-    spaced_looks_agree: bool = False
-    guarded: bool = False
-    restarts: int | None = None
-    unanswered: bool = False
-    released_at: datetime | None = None
-    early: frozenset[str] | None = None
-    nothing_left: bool = False
-    window: tuple[datetime, datetime] | None = None
-    key_used_otherwise: bool = True
-    promises: tuple[str, ...] = ()
-    refusal_shown: bool = False
-    clock_jumped: bool = False
-    untried: frozenset[str] = frozenset()
-    earlier_may_be_late: bool = False
-
-    @property
-    def once_at_most(self) -> bool:
-        """The gesture can't have been sent twice by the browser: a confirmation may stand for a count."""
-        return self.guarded and not self.restarts and not self.unanswered
 
 
 class Verdict(Frozen):
@@ -179,98 +132,6 @@ def weigh(
     return _nothing_seen(observations, baselines, circumstances)
 
 
-def against_absence(
-    observations: Sequence[Observation], baselines: Sequence[Observation | None], circumstances: Circumstances
-) -> tuple[str, ...]:
-    """What speaks against "not happened" although a list does not hold it, in plain words. Any of it blocks an absence.
-
-    A list may be of yesterday, of another filter or of another account; an answer that promised something, or a page
-    that shows a number nobody saw before, is a fact of this gesture.
-    """
-    against = [] if circumstances.refusal_shown else list(circumstances.promises)
-    for position, seen in enumerate(observations):
-        before = baselines[position] if position < len(baselines) else None
-        known = {one.identity for one in (*_there(before), *before.without_effect)} if before else set()
-        for words, found in _MAY_BE_IT.items():
-            against += [
-                f"{seen.observer} {words}: “{one.identity}”" for one in found(seen) if one.identity not in known
-            ]
-    return tuple(against)
-
-
-_MAY_BE_IT: dict[str, Callable[[Observation], tuple[Match, ...]]] = {
-    "saw what may be it": lambda seen: seen.candidates,
-    "saw a new row that is declared to have no effect": lambda seen: seen.without_effect,
-}
-
-
-def absence_missing(
-    observation: Observation, circumstances: Circumstances, before: Observation | None = None
-) -> tuple[str, ...]:
-    """Which conditions under which this observation would prove absence do not hold, in plain words.
-
-    Empty = its not seeing a new match proves "not happened".
-
-    Arguments:
-        observation: what the observer said.
-        circumstances: what is known beside.
-        before: what it said before the gesture; None if nobody looked.
-    """
-    if circumstances.nothing_left:
-        return ()
-    return tuple(words for words, holds in _conditions(observation, circumstances, before) if not holds)
-
-
-def _conditions(
-    seen: Observation, circumstances: Circumstances, before: Observation | None
-) -> Iterable[tuple[str, bool]]:
-    because = f": {'; '.join(seen.reasons)}" if seen.reasons else ""
-    looked = seen.sight is not Sight.cannot_tell
-    yield f"{seen.observer} could not tell{because}", looked
-    yield f"{seen.observer} proves presence only: it isn't an observer that counts", seen.counts
-    yield f"{seen.observer} doesn't vouch for the whole list{because}", seen.complete or not looked
-    yield f"{seen.observer} was not read on a fresh page", seen.fresh or not looked
-    yield "the site has accepted something and isn't done with it", not seen.pending
-    yield from _conditions_of_the_list(seen, before)
-    own = f"{seen.observer} is an observer of your own that has never seen anything at this site yet"
-    yield f"{own}: that it sees nothing proves nothing", seen.kind not in circumstances.untried
-    yield "a second look, spaced in time, must say the same", circumstances.spaced_looks_agree
-    yield (
-        "the clock was set while this was looked for, so nobody knows how long that was",
-        not circumstances.clock_jumped,
-    )
-    yield "the browser that made the gesture isn't seen dead", circumstances.sender_dead
-    late = _may_be_late(seen, circumstances)
-    yield late, not late
-
-
-def _may_be_late(seen: Observation, circumstances: Circumstances) -> str:
-    """Why an effect may still come that this observation can't show; empty if none can."""
-    if circumstances.late_commit is None:
-        return "the site doesn't declare how late a request can still take effect (late_commit)"
-    if circumstances.waited is None:
-        return "nobody knows how long ago the browser that made the gesture died"
-    left = (circumstances.late_commit + _lag(seen) - circumstances.waited).total_seconds()
-    return f"a late effect is possible for another {left:.0f} s" if left > 0 else ""
-
-
-def _conditions_of_the_list(seen: Observation, before: Observation | None) -> Iterable[tuple[str, bool]]:
-    """Whether it is the list that was read before the gesture: no shorter, and of the same account."""
-    if before is None:
-        return
-    if before.rows is not None and seen.rows is not None:
-        words = f"{seen.observer} read {seen.rows} rows, and {before.rows} before the gesture"
-        yield words, seen.rows >= before.rows
-    if before.account or seen.account:
-        words = f"{seen.observer} was read under “{seen.account}”, and under “{before.account}” before the gesture"
-        yield words, seen.account == before.account
-
-
-def _lag(seen: Observation) -> timedelta:
-    """How old what was read may be: as declared, or as the list's own mark says if that is older."""
-    return max(seen.staleness, seen.at - seen.as_of) if seen.as_of is not None else seen.staleness
-
-
 def _finding(
     position: int,
     seen: Observation,
@@ -280,7 +141,7 @@ def _finding(
 ) -> _Finding | None:
     """What is new of what was seen; None for nothing. Each part of an effect has its own baseline."""
     if seen.parts:
-        pairs = zip(_parts(seen, before), observer.parts, strict=True)
+        pairs = zip(part_pairs(seen, before), observer.parts, strict=True)
         found = [_finding(position, part, then, watch, circumstances) for (part, then), watch in pairs]
         return _of_parts(position, seen, found)
     new = new_matches(seen, before)
@@ -357,26 +218,6 @@ def _whose_else(match: Match, observer: Observer, circumstances: Circumstances) 
     return ""
 
 
-def new_matches(seen: Observation, before: Observation | None) -> tuple[Match, ...]:
-    """The matches that weren't there before the gesture; as often as they are there more often."""
-    if seen.parts:
-        return tuple(match for part, then in _parts(seen, before) for match in new_matches(part, then))
-    known = Counter(match.identity for match in _there(before)) if before else Counter[str]()
-    new = []
-    for match in seen.matches:
-        if known[match.identity] > 0:
-            known[match.identity] -= 1
-        else:
-            new.append(match)
-    return tuple(new)
-
-
-def _parts(seen: Observation, before: Observation | None) -> list[tuple[Observation, Observation | None]]:
-    """Each part with its own baseline; none where nobody could look before."""
-    befores = before.parts if before is not None and before.parts else (None,) * len(seen.parts)
-    return list(zip(seen.parts, befores, strict=True))
-
-
 def _may_be_early(finding: _Finding, told: Circumstances, *, asks_a_list: bool) -> bool:
     """Whether a text may have been shown before the site answered (an optimistic page).
 
@@ -432,7 +273,7 @@ def _missing_of_the_second(present: list[_Finding], told: Circumstances) -> str:
     if any(match.ours for finding in present for match in finding.matches):
         return ""
     late = "" if told.sender_dead else "the browser that made the gesture isn't seen dead"
-    late = late or next((words for one in present if (words := _may_be_late(one.seen, told))), "")
+    late = late or next((words for one in present if (words := may_be_late(one.seen, told))), "")
     return (
         f"an earlier gesture of this step may have made it, and this one's effect may still come: {late}"
         if late
@@ -480,62 +321,3 @@ def _nothing_seen(
     reasons = dict.fromkeys(reason for seen in observations for reason in seen.reasons)
     told_there = {reason for reason in reasons if any(reason in words for words in missing)}
     return Verdict(outcome=Outcome.unknown, reasons=tuple(r for r in reasons if r not in told_there), missing=missing)
-
-
-def already_there(baselines: Sequence[Observation | None], proof: Sequence[Observer]) -> tuple[Match, ...]:
-    """Matches of unique keys that are there before the gesture: it must not be made; ask (use it, or make another)."""
-    pairs = zip(baselines, proof, strict=False)
-    return tuple(match for before, observer in pairs if before and observer.unique for match in _there(before))
-
-
-def _there(before: Observation) -> tuple[Match, ...]:
-    """What was there before the gesture, or may have been."""
-    return before.matches + before.candidates
-
-
-def agrees_with_refusal(
-    observations: Sequence[Observation], baselines: Sequence[Observation | None], circumstances: Circumstances
-) -> bool:
-    """Whether what was seen agrees with a site's answer that says no: statuses such as 401, 404 and 422 are answered
-    after a commit too.
-
-    Either every observer that counts could tell and saw nothing new, or none counts and a page shows the refusal.
-    """
-    counting = [seen for seen in observations if seen.counts]
-    befores = [*baselines, *([None] * len(observations))]
-    if any(new_matches(seen, before) for seen, before in zip(observations, befores, strict=False)):
-        return False
-    if not counting:
-        return circumstances.refusal_shown
-    against = against_absence(observations, baselines, circumstances.model_copy(update={"promises": ()}))
-    return not against and all(seen.sight is Sight.not_seen for seen in counting)
-
-
-def new_refusal(observations: Sequence[Observation], baselines: Sequence[Observation | None]) -> bool:
-    """Whether a page shows a refusal that it didn't show before the gesture."""
-    befores = [*baselines, *([None] * len(observations))]
-    pairs = zip(observations, befores, strict=False)
-    return any(seen.refusal and not (before is not None and before.refusal) for seen, before in pairs)
-
-
-def looks_agree(earlier: Sequence[Observation], later: Sequence[Observation]) -> bool:
-    """Did two looks, spaced in time, say the same? Only then may the later one prove absence."""
-    return [_said(seen) for seen in earlier] == [_said(seen) for seen in later]
-
-
-def _said(seen: Observation) -> tuple[str, Sight, list[str]]:
-    return seen.observer, seen.sight, sorted(match.identity for match in seen.matches)
-
-
-__all__ = [
-    "Circumstances",
-    "Verdict",
-    "absence_missing",
-    "against_absence",
-    "agrees_with_refusal",
-    "already_there",
-    "looks_agree",
-    "new_matches",
-    "new_refusal",
-    "weigh",
-]

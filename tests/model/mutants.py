@@ -12,7 +12,7 @@ from browser_agent.run.look import Looker
 from browser_agent.run.step_history import StepHistory
 from browser_agent.states import GESTURE_ARROWS, GestureState
 from browser_agent.wire import WireReport
-from observers import Circumstances, Outcome, verdict
+from observers import Circumstances, Outcome, absence, verdict
 from observers.listing import ListReader
 from tests.model import program
 from tests.model import scenarios as small
@@ -21,7 +21,7 @@ from tests.model.invariants import CONTRADICTED, RENAMED, SECOND_GESTURE, STUCK
 from tests.model.pages import Page, Scenario, observations
 from tests.model.world import Request
 
-_conditions_of_the_list = verdict._conditions_of_the_list
+_conditions_of_the_list = absence._conditions_of_the_list
 
 
 class Mutant(NamedTuple):
@@ -116,17 +116,21 @@ def _late_although_undeclared(seen: Any, told: Circumstances) -> str:
     return "" if told.late_commit is None else _may_be_late(seen, told)
 
 
-_may_be_late = verdict._may_be_late
+_may_be_late = absence.may_be_late
 _nothing = property(lambda self: False)
 _always = property(lambda self: True)
 _failed_row_counts_for_nothing = {
-    words: found for words, found in verdict._MAY_BE_IT.items() if "no effect" not in words
+    words: found for words, found in absence._MAY_BE_IT.items() if "no effect" not in words
 }
 _no_question = {**GESTURE_ARROWS, GestureState.UNKNOWN: GESTURE_ARROWS[GestureState.UNKNOWN] - {GestureState.ASKED}}
 
 
 def _verdict(name: str, by: Any) -> Callable[[Scenario], Decisions]:
     return replaced(verdict, name, by)
+
+
+def _absence(name: str, by: Any) -> Callable[[Scenario], Decisions]:
+    return replaced(absence, name, by)
 
 
 def _silent(*told: Any, **more: Any) -> str:
@@ -137,18 +141,18 @@ MUTANTS = [
     Mutant("a blind repeat", small.CRASH, SECOND_GESTURE, BlindRepeat),
     Mutant("no durable intent", small.CRASH, SECOND_GESTURE, NoDurableIntent),
     Mutant("a time-out is recorded as failed", small.CRASH, RENAMED, TimeOutIsFailure),
-    Mutant("no quarantine", small.CRASH, CONTRADICTED, _verdict("_may_be_late", _silent)),
+    Mutant("no quarantine", small.CRASH, CONTRADICTED, _absence("may_be_late", _silent)),
     Mutant(
         "a quarantine shorter than the staleness",
         small.LAG,
         CONTRADICTED,
-        _verdict("_lag", lambda seen: seen.staleness * 0),
+        _absence("_lag", lambda seen: seen.staleness * 0),
     ),
     Mutant(
         "an absence is believed without late_commit",
         small.UNDECLARED_TIME,
         CONTRADICTED,
-        _verdict("_may_be_late", _late_although_undeclared),
+        _absence("may_be_late", _late_although_undeclared),
     ),
     Mutant("a look-alike without a baseline", small.SHARED, CONTRADICTED, _verdict("_doubt_of_a_shared_key", _silent)),
     Mutant("a look-alike of anybody's", small.SHARED, CONTRADICTED, _verdict("_whose_else", _silent)),
@@ -174,16 +178,16 @@ MUTANTS = [
         CONTRADICTED,
         replaced(ListReader, "_check_control", lambda *told: None),
     ),
-    Mutant("fewer rows are ignored", small.SHORT, CONTRADICTED, _verdict("_conditions_of_the_list", _without("rows"))),
+    Mutant("fewer rows are ignored", small.SHORT, CONTRADICTED, _absence("_conditions_of_the_list", _without("rows"))),
     Mutant(
-        "the account is ignored", small.FOREIGN, CONTRADICTED, _verdict("_conditions_of_the_list", _without("account"))
+        "the account is ignored", small.FOREIGN, CONTRADICTED, _absence("_conditions_of_the_list", _without("account"))
     ),
     Mutant("a promise is ignored", small.YESTERDAY, CONTRADICTED, replaced(WireReport, "promises", lambda *told: ())),
     Mutant(
         "a new row without effect is ignored",
         small.FAILED_ROW,
         CONTRADICTED,
-        _verdict("_MAY_BE_IT", _failed_row_counts_for_nothing),
+        _absence("_MAY_BE_IT", _failed_row_counts_for_nothing),
     ),
     Mutant("nothing left, although a GET passed", small.GET_LINK, CONTRADICTED, GetIsNoCommit),
     Mutant("nothing left, although the keeper died", small.CRASH, CONTRADICTED, KeeperNeedNotLive),

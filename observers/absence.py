@@ -1,0 +1,121 @@
+"""Absence: the conditions under which not seeing it proves that it isn't there, and what speaks against that. Pure.
+
+An absence that is believed too early is a second gesture, so each condition that doesn't hold is named in words.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
+
+from .baselines import new_matches, there_before
+from .circumstances import Circumstances
+from .evidence import Match, Observation, Sight
+
+
+def against_absence(
+    observations: Sequence[Observation], baselines: Sequence[Observation | None], circumstances: Circumstances
+) -> tuple[str, ...]:
+    """What speaks against "not happened" although a list does not hold it, in plain words. Any of it blocks an absence.
+
+    A list may be of yesterday, of another filter or of another account; an answer that promised something, or a page
+    that shows a number nobody saw before, is a fact of this gesture.
+    """
+    against = [] if circumstances.refusal_shown else list(circumstances.promises)
+    for position, seen in enumerate(observations):
+        before = baselines[position] if position < len(baselines) else None
+        known = {one.identity for one in (*there_before(before), *before.without_effect)} if before else set()
+        for words, found in _MAY_BE_IT.items():
+            against += [
+                f"{seen.observer} {words}: “{one.identity}”" for one in found(seen) if one.identity not in known
+            ]
+    return tuple(against)
+
+
+_MAY_BE_IT: dict[str, Callable[[Observation], tuple[Match, ...]]] = {
+    "saw what may be it": lambda seen: seen.candidates,
+    "saw a new row that is declared to have no effect": lambda seen: seen.without_effect,
+}
+
+
+def absence_missing(
+    observation: Observation, circumstances: Circumstances, before: Observation | None = None
+) -> tuple[str, ...]:
+    """Which conditions under which this observation would prove absence do not hold, in plain words.
+
+    Empty = its not seeing a new match proves "not happened".
+
+    Arguments:
+        observation: what the observer said.
+        circumstances: what is known beside.
+        before: what it said before the gesture; None if nobody looked.
+    """
+    if circumstances.nothing_left:
+        return ()
+    return tuple(words for words, holds in _conditions(observation, circumstances, before) if not holds)
+
+
+def _conditions(
+    seen: Observation, circumstances: Circumstances, before: Observation | None
+) -> Iterable[tuple[str, bool]]:
+    because = f": {'; '.join(seen.reasons)}" if seen.reasons else ""
+    looked = seen.sight is not Sight.cannot_tell
+    yield f"{seen.observer} could not tell{because}", looked
+    yield f"{seen.observer} proves presence only: it isn't an observer that counts", seen.counts
+    yield f"{seen.observer} doesn't vouch for the whole list{because}", seen.complete or not looked
+    yield f"{seen.observer} was not read on a fresh page", seen.fresh or not looked
+    yield "the site has accepted something and isn't done with it", not seen.pending
+    yield from _conditions_of_the_list(seen, before)
+    own = f"{seen.observer} is an observer of your own that has never seen anything at this site yet"
+    yield f"{own}: that it sees nothing proves nothing", seen.kind not in circumstances.untried
+    yield "a second look, spaced in time, must say the same", circumstances.spaced_looks_agree
+    yield (
+        "the clock was set while this was looked for, so nobody knows how long that was",
+        not circumstances.clock_jumped,
+    )
+    yield "the browser that made the gesture isn't seen dead", circumstances.sender_dead
+    late = may_be_late(seen, circumstances)
+    yield late, not late
+
+
+def may_be_late(seen: Observation, circumstances: Circumstances) -> str:
+    """Why an effect may still come that this observation can't show; empty if none can."""
+    if circumstances.late_commit is None:
+        return "the site doesn't declare how late a request can still take effect (late_commit)"
+    if circumstances.waited is None:
+        return "nobody knows how long ago the browser that made the gesture died"
+    left = (circumstances.late_commit + _lag(seen) - circumstances.waited).total_seconds()
+    return f"a late effect is possible for another {left:.0f} s" if left > 0 else ""
+
+
+def _conditions_of_the_list(seen: Observation, before: Observation | None) -> Iterable[tuple[str, bool]]:
+    """Whether it is the list that was read before the gesture: no shorter, and of the same account."""
+    if before is None:
+        return
+    if before.rows is not None and seen.rows is not None:
+        words = f"{seen.observer} read {seen.rows} rows, and {before.rows} before the gesture"
+        yield words, seen.rows >= before.rows
+    if before.account or seen.account:
+        words = f"{seen.observer} was read under “{seen.account}”, and under “{before.account}” before the gesture"
+        yield words, seen.account == before.account
+
+
+def _lag(seen: Observation) -> timedelta:
+    """How old what was read may be: as declared, or as the list's own mark says if that is older."""
+    return max(seen.staleness, seen.at - seen.as_of) if seen.as_of is not None else seen.staleness
+
+
+def agrees_with_refusal(
+    observations: Sequence[Observation], baselines: Sequence[Observation | None], circumstances: Circumstances
+) -> bool:
+    """Whether what was seen agrees with a site's answer that says no: statuses such as 401, 404 and 422 are answered
+    after a commit too.
+
+    Either every observer that counts could tell and saw nothing new, or none counts and a page shows the refusal.
+    """
+    counting = [seen for seen in observations if seen.counts]
+    befores = [*baselines, *([None] * len(observations))]
+    if any(new_matches(seen, before) for seen, before in zip(observations, befores, strict=False)):
+        return False
+    if not counting:
+        return circumstances.refusal_shown
+    against = against_absence(observations, baselines, circumstances.model_copy(update={"promises": ()}))
+    return not against and all(seen.sight is Sight.not_seen for seen in counting)
