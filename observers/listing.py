@@ -77,7 +77,8 @@ class Listing:
     def readable(self) -> bool:
         """It is a list of our account: a table with the declared columns, or what stands there when it is empty. What a
         broken page doesn't show can't be told; what it shows can."""
-        return not self.foreign and bool(self.headers or self.told_empty) and (bool(self.rows) or not self.broken)
+        there = bool(self.headers or (self.told_empty and not self.misfit))
+        return there and not self.foreign and (bool(self.rows) or not self.broken)
 
     def doubt(self, words: str) -> None:
         """Note once why this isn't known to be the whole list."""
@@ -251,7 +252,8 @@ class ListReader:
     def _take(self, reading: Reading, listing: Listing, wanted: Callable[[Row], bool | None]) -> None:
         tables = self._tables(reading)
         if not tables:
-            if not listing.foreign and not listing.told_empty:  # what another page lacks tells nothing more
+            empty = listing.told_empty and not reading.tables()
+            if not listing.foreign and not empty:  # what another page lacks tells nothing more
                 listing.doubt(self._no_table(reading))
                 listing.misfit = reading.status == 200 and reading.settled and not reading.failed
             return
