@@ -10,15 +10,14 @@ from browser_agent.keeper.launch import submit
 from browser_agent.script.loading import load_task
 from browser_agent.testing import Faults, serve
 from fixtures.till.certificate import Certificate
-from tests.fix_matrix import chosen
 from tests.fix_world import TASKS, World
 
 
 @pytest.mark.parametrize(
     ("word", "outcomes"),
-    chosen(("lose_request", ["not_happened", "happened"]), others=[("lose_answer", ["happened"])]),
+    [("lose_request", ["asked"]), ("lose_answer", ["happened"])],
 )
-def test_what_is_lost_on_the_way_to_a_site_behind_tls_is_made_once(
+def test_what_is_lost_on_the_way_to_a_site_behind_tls_is_never_made_twice(
     world: World, tmp_path: Path, word: str, outcomes: list[str]
 ) -> None:
     certificate = Certificate()
@@ -34,5 +33,6 @@ def test_what_is_lost_on_the_way_to_a_site_behind_tls_is_made_once(
             getattr(faults, word)("POST /invoices", site="books")
             run = submit(world.store, task, {"reference": "R-1"}).id
             ended = world.keep(run)
-    assert (ended.state, world.outcomes(run)) == ("finished", outcomes)
-    assert (len(world.invoices("R-1")), faults.untriggered, faults.bypasses) == (1, [], [])
+    assert (ended.state, world.outcomes(run)) == ("finished" if outcomes == ["happened"] else "waiting", outcomes)
+    made = 1 if word == "lose_answer" else 0  # the head of a 200 came in both cases, and speaks against an absence
+    assert (len(world.invoices("R-1")), faults.untriggered, faults.bypasses) == (made, [], [])
