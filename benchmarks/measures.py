@@ -17,7 +17,7 @@ from browser_agent.browser.chromium import Chromium
 from browser_agent.keeper.keeper import keep
 from browser_agent.options import Event, KillAt, Options
 from browser_agent.script.arguments import dump_arguments, parse_arguments
-from browser_agent.script.loading import load_task
+from browser_agent.script.task_file import load_task
 from browser_agent.states import Point, RunState
 from browser_agent.store import Store
 from browser_agent.testing.sites.books import Books

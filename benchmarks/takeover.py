@@ -21,7 +21,7 @@ from rich.table import Table
 from benchmarks import invoices, temporal
 from benchmarks.running import running, until
 from browser_agent.keeper.launch import ForWorkers, submit
-from browser_agent.script.loading import load_task
+from browser_agent.script.task_file import load_task
 from browser_agent.states import GestureState, RunState
 from browser_agent.store import Store, Times
 from browser_agent.testing.proxy.fault_proxy import FaultProxy

@@ -126,6 +126,12 @@ class Observation(Frozen):
     refusal: bool = False
     misfit: bool = False
 
+    @property
+    def kinds_that_saw(self) -> frozenset[str]:
+        """The kind of this observation and those of its parts, as far as they saw what they looked for."""
+        parts = frozenset[str]().union(*(part.kinds_that_saw for part in self.parts))
+        return parts | {self.kind} if self.sight is Sight.seen else parts
+
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
         if (self.sight is Sight.seen) != bool(self.matches):

@@ -22,7 +22,7 @@ from browser_agent.keeper.keeper import Ended, Event, KillAt, Options, keep
 from browser_agent.keeper.launch import submit
 from browser_agent.options import Tell
 from browser_agent.processes import ProcessId
-from browser_agent.script.loading import load_task
+from browser_agent.script.task_file import load_task
 from browser_agent.script.tasks import Task
 from browser_agent.states import Answer, Victim
 from browser_agent.store import PersonAnswer, Store

@@ -26,7 +26,7 @@ from browser_agent.keeper.launch import submit
 from browser_agent.keeper.preflight import check_attended
 from browser_agent.options import Ended, Event, KillAt, Options
 from browser_agent.reporting.html_report import write_report
-from browser_agent.script.loading import load_task
+from browser_agent.script.task_file import load_task
 from browser_agent.settings_sources import load
 from browser_agent.states import Answer, Point, QuestionKind, RunState, Victim
 from browser_agent.store import PersonAnswer, Store

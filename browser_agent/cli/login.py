@@ -14,7 +14,7 @@ from browser_agent.cli.parameters import Account, AsJson, Set, SiteUrl, StorePat
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse, UnknownName
 from browser_agent.ownership.terminal import enter_pressed, has_display
-from browser_agent.script.loading import load_module, load_task
+from browser_agent.script.task_file import load_module, load_task
 from browser_agent.script.tasks import Task
 from browser_agent.secrets.seal import key_in_use
 from browser_agent.settings_sources import store_meant

@@ -34,7 +34,7 @@ from browser_agent.keeper.launch import submit as write_down
 from browser_agent.options import Event
 from browser_agent.ownership.liveness import Liveness, age, held_idly, liveness
 from browser_agent.script.arguments import parse_arguments
-from browser_agent.script.loading import load_task
+from browser_agent.script.task_file import load_task
 from browser_agent.states import RunState
 from browser_agent.store.records import AttemptRow
 from browser_agent.store.worker_registry import KeeperStatus

@@ -36,7 +36,7 @@ from browser_agent.options import OPEN_TASK, Ended, KillAt, Options
 from browser_agent.ownership.takeover import give_to_queue
 from browser_agent.processes import own_user
 from browser_agent.script.arguments import parse_arguments
-from browser_agent.script.loading import load_task
+from browser_agent.script.task_file import load_task
 from browser_agent.script.tasks import Task
 from browser_agent.settings_sources import Settings
 from browser_agent.states import RunState

@@ -37,7 +37,7 @@ from browser_agent.errors import Misuse, installing
 from browser_agent.keeper.launch import submit as write_down
 from browser_agent.ownership.watchdog import Watchdog
 from browser_agent.script.arguments import parse_arguments
-from browser_agent.script.loading import load_task
+from browser_agent.script.task_file import load_task
 from browser_agent.settings_sources import Settings
 from browser_agent.states import RunState
 

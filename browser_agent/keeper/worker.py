@@ -41,7 +41,7 @@ from browser_agent.run.attempt import Attempt
 from browser_agent.run.executor import Run, state_after
 from browser_agent.run.reversal import load
 from browser_agent.script.arguments import load_arguments
-from browser_agent.script.loading import package_versions, source_hash
+from browser_agent.script.task_file import package_versions, source_hash
 from browser_agent.script.tasks import Task
 from browser_agent.states import TROUBLE_CODE, RunState
 from browser_agent.store import Lease, Store, Times

@@ -252,11 +252,12 @@ class GesturePipeline:
         """Settle it by the site's rejection, if that is still the only answer once the page can send nothing more, and
         a look agrees with it."""
         texts, picture = self.attempt.acting.texts(), self.attempt.acting.picture()
-        Looker(self.attempt, case).look(self.attempt.wire(row.id), fresh=False)  # what the page says of the refusal
+        looker = Looker(self.attempt, case)
+        looker.look(self.attempt.wire(row.id), fresh=False)  # what the page says of the refusal
         self.attempt.end_browser()
         wire = self.attempt.wire(row.id)
         no = rejection(wire, self._documented)
-        if no is None or not Looker(self.attempt, case).look(wire).agrees_with_refusal:
+        if no is None or not looker.look(wire).agrees_with_refusal:
             return None
         because = f"the site said no: {no}"
         self.attempt.emit("settled", f"rejected: {row.words}", outcome="rejected", reasons=[because], gesture=row.id)

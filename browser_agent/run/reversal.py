@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from browser_agent.errors import Misuse, WrongTask
 from browser_agent.processes import own_user
-from browser_agent.script.loading import load_module, load_task
 from browser_agent.script.steps import Step
+from browser_agent.script.task_file import load_module, load_task
 from browser_agent.script.tasks import Task
 from browser_agent.states import GestureState, StepState
 from browser_agent.store import Store

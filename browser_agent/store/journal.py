@@ -6,7 +6,7 @@ Every write is fenced by the attempt's lease, and appends to the audit log in th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from browser_agent.store.database import Database
 from browser_agent.store.lease_times import Times
 from browser_agent.store.leases import Lease, fence
 from browser_agent.store.records import AttemptRow, GestureRow, ObservationRow, ReleaseRow, RunRow, StepRow
-from observers import Sight
+from observers import Observation
 
 _MAY_SEND = (GestureState.DISPATCHING, GestureState.IN_DOUBT)
 _READ_BACK = ("proof", "known", "needs", "takes")
@@ -110,8 +110,8 @@ class Journal:
                 .order_by(col(ObservationRow.at).desc())
                 .limit(1000)
             )
-            decided = [json.loads(text) for proven_by, row, text in session.exec(proofs) if row in (proven_by or "")]
-        return frozenset(kind for observation in decided for kind in _kinds(observation))
+            decided = [text for proven_by, row, text in session.exec(proofs) if row in (proven_by or "")]
+        return frozenset[str]().union(*(Observation.model_validate_json(text).kinds_that_saw for text in decided))
 
     # steps
 
@@ -394,11 +394,3 @@ def _summary(row: ObservationRow) -> dict[str, Any]:
     seen = json.loads(row.observation)
     pictures = [one["blob"] for one in seen.get("evidence", ()) if one.get("blob")]
     return {"id": row.id, "observer": seen["observer"], "sight": seen["sight"], "evidence": pictures}
-
-
-def _kinds(observation: Mapping[str, Any]) -> Iterator[str]:
-    """The kinds of an observation and of its parts that saw something."""
-    if observation["sight"] == Sight.seen:
-        yield observation["kind"]
-        for part in observation.get("parts", ()):
-            yield from _kinds(part)

@@ -8,7 +8,7 @@ import pytest
 
 from browser_agent.errors import Misuse
 from browser_agent.keeper.launch import submit
-from browser_agent.script.loading import load_task
+from browser_agent.script.task_file import load_task
 from browser_agent.states import RunState
 from tests.fix_matrix import chosen
 from tests.fix_world import TASKS, World

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from browser_agent.keeper.launch import submit
-from browser_agent.script.loading import load_task
+from browser_agent.script.task_file import load_task
 from browser_agent.testing import Faults, serve
 from fixtures.till.certificate import Certificate
 from tests.fix_world import TASKS, World

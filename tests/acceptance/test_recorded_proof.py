@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from browser_agent.keeper.launch import submit
-from browser_agent.script.loading import load_task
+from browser_agent.script.task_file import load_task
 from browser_agent.testing import Shop
 from tests.fix_world import TASKS, World
 

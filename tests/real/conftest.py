@@ -14,7 +14,7 @@ import pytest
 
 from browser_agent.keeper.keeper import Ended, KillAt, Options, keep
 from browser_agent.script.arguments import dump_arguments, parse_arguments
-from browser_agent.script.loading import load_task
+from browser_agent.script.task_file import load_task
 from browser_agent.states import Point
 from browser_agent.store import Store
 from browser_agent.store.records import AttemptRow, GestureRow

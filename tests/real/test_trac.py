@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Browser
 
-from browser_agent.script.loading import load_module
+from browser_agent.script.task_file import load_module
 from browser_agent.states import Point, RunState
 from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from observers import Observation

@@ -13,7 +13,7 @@ from random import Random
 from types import TracebackType
 from typing import Any, Self
 
-from browser_agent.script.loading import load_task
+from browser_agent.script.task_file import load_task
 from browser_agent.script.tasks import Task
 from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from browser_agent.testing.sites.bank import Bank

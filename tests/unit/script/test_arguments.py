@@ -7,31 +7,15 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 
 from browser_agent.errors import WrongArguments
 from browser_agent.script.arguments import dump_arguments, load_arguments, parse_arguments
 from browser_agent.script.tasks import task
-from observers import Site
+from tests.unit.script.sample_task import Shipment, invoice
 
 if TYPE_CHECKING:
     from browser_agent.run.executor import Run
-
-books = Site("books", url="https://books.example", account="acme")
-mail = Site("mail", url="https://mail.example", account="ann")
-
-
-class Shipment(BaseModel):
-    id: str
-    amount: Decimal
-
-
-@task(sites=[books, mail], version=2)
-def invoice(
-    run: Run, day: date, shipments: list[Shipment], limit: int = 3, *, note: str | None = None
-) -> dict[str, int]:
-    """Invoice what was shipped."""
-    return {}
 
 
 def test_texts_and_values_are_read_by_the_signature() -> None:

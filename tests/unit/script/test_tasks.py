@@ -3,40 +3,24 @@
 from __future__ import annotations
 
 from datetime import date
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pydantic import BaseModel
 
 from browser_agent.errors import WrongTask
 from browser_agent.script.tasks import task
 from observers import Site
+from tests.unit.script import sample_task
+from tests.unit.script.sample_task import books, invoice, mail
 
 if TYPE_CHECKING:
     from browser_agent.run.executor import Run
 
-books = Site("books", url="https://books.example", account="acme")
-mail = Site("mail", url="https://mail.example", account="ann")
-
-
-class Shipment(BaseModel):
-    id: str
-    amount: Decimal
-
-
-@task(sites=[books, mail], version=2)
-def invoice(
-    run: Run, day: date, shipments: list[Shipment], limit: int = 3, *, note: str | None = None
-) -> dict[str, int]:
-    """Invoice what was shipped."""
-    return {}
-
 
 def test_a_task_says_what_its_function_and_its_options_say() -> None:
-    assert (invoice.name, invoice.version, invoice.module) == ("invoice", "2", __name__)
-    assert (invoice.sites, invoice.file) == ({"books": books, "mail": mail}, Path(__file__).resolve())
+    assert (invoice.name, invoice.version, invoice.module) == ("invoice", "2", sample_task.__name__)
+    assert (invoice.sites, invoice.file) == ({"books": books, "mail": mail}, Path(sample_task.__file__).resolve())
     assert invoice.adapter.validate_json('{"a": 1}') == {"a": 1}
     assert invoice.__doc__ == "Invoice what was shipped."
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser_agent.errors import WrongTask
-from browser_agent.script.loading import load_task, package_versions, source_hash
+from browser_agent.script.task_file import load_task, package_versions, source_hash
 from browser_agent.script.tasks import task
 
 if TYPE_CHECKING:
