@@ -15,22 +15,27 @@ QUIET_SECONDS = 0.25
 """Rows that have not changed for so long have stopped changing."""
 _SCROLLS_AT_MOST = 200
 
-# Resolves to whether the rows of the page's lists stayed as they are for `quiet` ms, within `most` ms. A clock that
-# ticks elsewhere on the page does not count.
-_QUIET = """(root, [quiet, most]) => new Promise((resolve) => {
+_GLANCE_MS = 50
+
+# Begins to watch the rows of the page's lists. A clock that ticks elsewhere on the page does not count.
+_WATCH = """(root) => {
   const LISTS = "table, ul, ol, [role=table], [role=grid], [role=treegrid], [role=list], [role=feed]";
-  let timer;
-  const done = (still) => { watcher.disconnect(); clearTimeout(timer); clearTimeout(end); resolve(still); };
-  const again = () => { clearTimeout(timer); timer = setTimeout(() => done(true), quiet); };
+  const watch = { changed: performance.now() };
   const ofAList = ({ target }) => {
     const element = target.nodeType === Node.ELEMENT_NODE ? target : target.parentElement;
     return element && (element.closest(LISTS) || element.querySelector(LISTS));
   };
-  const watcher = new MutationObserver((changes) => changes.some(ofAList) && again());
-  const end = setTimeout(() => done(false), most);
-  watcher.observe(root, { subtree: true, childList: true, characterData: true });
-  again();
-})"""
+  watch.watcher = new MutationObserver((changes) => {
+    if (changes.some(ofAList)) watch.changed = performance.now();
+  });
+  watch.watcher.observe(root, { subtree: true, childList: true, characterData: true });
+  return watch;
+}"""
+
+# For how many ms the rows have stayed as they are. It is asked for again and again: a promise that the page resolves
+# by a timer would wait for ever where the page has no timers, or timers of its own.
+_STILL = "(root, watch) => performance.now() - watch.changed"
+_UNWATCH = "(root, watch) => watch.watcher.disconnect()"
 
 # Scrolls the window and each box that holds rows to the end. Returns the height of all of it and the texts of the rows.
 _SCROLL = """(root, down) => {
@@ -71,11 +76,7 @@ def come_to_rest(page: "Page", deadline: float, wait_for_network: Callable[[], b
         return max(until - monotonic(), 0.0) * 1000
 
     def quiet() -> bool:
-        return (
-            left() > 0
-            and wait_for_network()
-            and bool(html.evaluate(_QUIET, [QUIET_SECONDS * 1000, left()], timeout=left() + 1000))
-        )
+        return left() > 0 and wait_for_network() and _rows_stay(page, left)
 
     settled = quiet()
     seen: set[str] = set()
@@ -93,3 +94,15 @@ def come_to_rest(page: "Page", deadline: float, wait_for_network: Callable[[], b
         return Rest(settled)
     last = html.evaluate(_SCROLL, False, timeout=left() + 1000)
     return Rest(settled, seen <= set(last["rows"]))
+
+
+def _rows_stay(page: "Page", left: Callable[[], float]) -> bool:
+    """Wait until the rows have stopped changing; False if they still change when no ms are `left`."""
+    html = page.locator("html")
+    watch = html.evaluate_handle(_WATCH, timeout=left() + 1000)
+    while (still := html.evaluate(_STILL, watch, timeout=left() + 1000)) < QUIET_SECONDS * 1000:
+        if not left():
+            break
+        page.wait_for_timeout(_GLANCE_MS)
+    html.evaluate(_UNWATCH, watch, timeout=left() + 1000)
+    return bool(still >= QUIET_SECONDS * 1000)

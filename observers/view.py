@@ -126,7 +126,7 @@ class PageView:
             raise LookFailed(f"only http and https pages can be looked at, not {plain_address(address)}")
         self._barrier = self._barrier or WriteBarrier(self._browser)
         page = self._barrier.open_page(self._context(scripts), self._only_reads)
-        tab = _Tab(page, self._deadline, self._shoot, self._note)
+        tab = _Tab(page, self._deadline, self._shoot, self._note, scripts=scripts)
         self._tabs.append(tab)
         return tab.read(address)
 
@@ -200,8 +200,11 @@ class _Tab:
         deadline: float,
         shoot: Callable[["Page"], str | None],
         note: Callable[..., None],
+        *,
+        scripts: bool,
     ) -> None:
         self._page, self._refused = fresh
+        self._scripts = scripts
         self._deadline, self._shoot, self._note = deadline, shoot, note
         self._trouble: list[FailedRequest] = []
         self._reading: Reading | None = None
@@ -226,7 +229,7 @@ class _Tab:
     def _settled(self, status: int | None) -> Reading:
         """Read when nothing is loading any more. A page that loads its rows itself isn't empty before that."""
         reading = self._reads(status, Rest(settled=True))
-        if not reading.scripted:
+        if not (self._scripts and reading.scripted):
             return reading
         return self._reads(status, come_to_rest(self._page, self._deadline, self._network_is_idle))
 

@@ -24,6 +24,7 @@ from pathlib import Path
 import pytest
 
 pytest_plugins = ["tests.fix_browser", "tests.fix_postgres"]
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background inherits that it is ignored
 
 DAEMON = "import os, signal; os.setsid(); os.fork() and os._exit(0); print(os.getpid(), flush=True); signal.pause()"
 
