@@ -57,7 +57,10 @@ VARIABLE = "BROWSER_AGENT_MATRIX"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "matrix: a cell of a long crossing; `make matrix` runs them")
+    config.addinivalue_line(
+        "markers",
+        "matrix: a cell of a long crossing, or a long story whose kind a shorter one shows; run by `make matrix`",
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -124,6 +124,7 @@ def test_a_worker_on_another_host_goes_on_at_once_and_can_prove_no_absence(engin
     assert engine.world.invoices("S-1") == ["INV-1"]
 
 
+@pytest.mark.matrix
 def test_a_death_is_attested_when_a_worker_of_its_host_is_back_though_another_host_has_gone_on(engine: Engine) -> None:
     if subprocess.run(["unshare", "--uts", "true"], capture_output=True, check=False).returncode:
         pytest.skip("no other host name can be had here")
@@ -155,6 +156,7 @@ def test_a_question_is_answered_through_the_workflow_and_costs_no_browser_meanwh
     assert engine.world.invoices("S-1") == ["INV-1"]
 
 
+@pytest.mark.matrix
 def test_an_answer_that_is_given_at_the_store_is_noticed(engine: Engine) -> None:
     question = _asked(engine, "asked at the store")
     said = PersonAnswer(Answer.NOT_HAPPENED, by="ann", reason="looked at the site", override=True)

@@ -80,6 +80,7 @@ def test_a_worker_that_keeps_a_run_too_long_loses_it_and_the_next_one_looks(engi
     assert engine.world.invoices("S-1") == ["INV-1"]
 
 
+@pytest.mark.matrix
 def test_a_long_history_goes_on_as_a_new_workflow_which_takes_an_answer_and_refuses_a_stale_one(engine: Engine) -> None:
     engine.world.to_books.fault("hang_before", count=2)
     engine.browsers()

@@ -163,6 +163,7 @@ def test_another_host_proves_an_absence_only_after_an_attested_death(
     assert workers.drained(second) == 0
 
 
+@pytest.mark.matrix
 def test_an_attested_death_dates_an_open_question_and_a_person_needs_no_override(
     world: World, workers: Workers
 ) -> None:

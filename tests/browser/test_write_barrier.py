@@ -18,7 +18,7 @@ from tests.fix_ledger import AT_ITS_END, AT_ONCE, Ledger
 
 LATE_SECONDS = 0.6
 """For what leaves after the page has gone."""
-MAY_BE_TOO_LATE = {"form", "form in a window", "socket", "worker", "shared worker", "fetch"}
+MAY_BE_TOO_LATE = {"form", "form in a window", "socket", "worker", "shared worker", "fetch", "fetch later"}
 """Without a barrier these arrive now and then, or Chromium itself stops them: they race with the end of their page."""
 OF_FRAMES = {"form in a frame", "frame", "socket in a worker of a frame", "policy report"}
 """Frames in the process of their page: while a view looks, nobody can tell whose page theirs is."""

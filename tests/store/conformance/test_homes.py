@@ -17,6 +17,7 @@ import pytest
 
 from browser_agent import processes
 from browser_agent.states import QuestionKind, RunState
+from tests.fix_matrix import chosen
 from tests.store.conformance.homes import DEADLINE_SECONDS, Home, once, wait_until
 
 HOMES = ("sqlite", "postgres", "temporal")
@@ -51,7 +52,7 @@ def test_after_kill_9_another_worker_looks_and_carries_on(home: Home) -> None:
     one_invoice_by_looking(home, run)
 
 
-@pytest.mark.parametrize("at", ["paused", "released"])
+@pytest.mark.parametrize("at", chosen("paused", others=["released"]))
 @on("postgres")
 def test_a_worker_that_sleeps_past_its_lease_at_the_gate_lets_nothing_go_when_it_wakes(home: Home, at: str) -> None:
     first = home.worker(kill_at=f"{at}:1@stopped-keeper")
