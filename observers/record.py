@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Record(Observer):
     """Rows of a list, read by GET on fresh pages, whose key columns hold the given texts.
 
-    Arguments:
+    Args:
         site, path: where the list is.
         key: column header -> text that the row must hold; compared in normal form (amounts as amounts).
         complete: the list is declared to hold EVERY record of its kind, of this account, at once. Without it, a

@@ -32,7 +32,7 @@ class Declared(NamedTuple):
 class Site:
     """A named service as the task declares it; `bind` gives it another address or account at run time.
 
-    Arguments:
+    Args:
         name: letters, digits, `-` and `_`; the name that is stored and given on the command line.
         url: http or https address that every page of the site begins with.
         account: who we are there; absence is only proven under the same account.

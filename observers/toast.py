@@ -24,7 +24,7 @@ class ToastLog(Keyed, Observer):
 
         ToastLog(r"Order (?P<number>\\S+) placed", key=order)
 
-    Arguments:
+    Args:
         pattern: what the text must hold; its named groups are the values.
         key: what only this very gesture's text can hold. Without it the text supports and proves nothing.
 

@@ -96,7 +96,7 @@ def weigh(
 
     Any one observer that proves is enough. An observer that cannot tell never changes the outcome.
 
-    Arguments:
+    Args:
         observations: by position of the observer in `proof`.
         baselines: likewise; None, or a list that ends early, where nobody looked before.
         proof: the observers, as they are stored with the intent.

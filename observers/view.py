@@ -317,7 +317,7 @@ def open_view(
 ) -> PageView:
     """A view for observers; use it with `with`.
 
-    Arguments:
+    Args:
         browser: where fresh pages are opened: the living browser (a connection over CDP will do) or a new one.
         page: the acting page, to be read as it stands; None if it is lost.
         state: the session to copy, perhaps with what its tabs held (see `session`). None takes the cookies of the
