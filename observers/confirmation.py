@@ -28,7 +28,7 @@ class ConfirmationText(Keyed, Observer):
         pattern: what the page must show.
         key: what only this gesture's text can contain, such as a reference typed into the form. The text that fits the
             pattern must contain it. None = the key of the rest of the proof (`key=` of a `Record` with one column).
-        answer: the text also counts if the page is the own answer of the declared request (`sends`), or where that
+        answer: the text also counts if the page is the declared request's (`sends`) own answer, or where that
             redirected to. Only the worker that makes the gesture sees this, and it is lost when the worker ends. Use it
             only at a site where such a page shows nothing of other people's, and no such text when the site refuses.
         within: a pattern that the same line must match too; the key may then be anywhere in that line.

@@ -98,7 +98,7 @@ class SentMail(Observer):
         return said.model_copy(update={"matches": matches, "reasons": (*said.reasons, reason, *doubts_of([log]))})
 
     def _not_seen(self, said: Observation, log: Listing) -> Observation:
-        """A mail in the log may have been sent and since removed from the folder: then "cannot tell"."""
+        """A mail in the log was sent, even if it has since been removed from the folder: then "cannot tell"."""
         if log.rows:
             words = "it isn't in the folder, and the delivery log tells of it"
             return self.cannot_tell(words, *said.reasons, evidence=said.evidence, at=said.at)

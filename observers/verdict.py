@@ -198,7 +198,8 @@ def _doubt_of_a_shared_key(
 
 
 def _doubt_of_the_baseline(seen: Observation, before: Observation | None) -> str:
-    """Why a unique match may be older than the gesture; empty if a look before the gesture excludes that."""
+    """Why a unique match of an observer that counts may be older than the gesture; empty if a look before it could
+    tell."""
     if not seen.counts or (before is not None and before.sight is not Sight.cannot_tell):
         return ""
     why = "nobody looked before the gesture" if before is None else "the look before the gesture could not tell"
