@@ -1,6 +1,6 @@
-"""What the gate saw of a gesture's requests: plain frozen data that travels from the keeper to the worker.
+"""What the gate saw of a gesture's requests: plain frozen data that the keeper sends to the worker.
 
-Addresses keep scheme, host and path; bodies, cookies and query values are never in it. Knows nothing of browsers.
+Addresses keep scheme, host and path; bodies, cookies and query values are never included.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from observers.site import origin_of
 
 
 class SiteWrites(NamedTuple):
-    """What the gate knows of the site that a gesture changes: its origin ("" = not known), patterns of the writes that
-    change nothing of note there, and patterns of the requests that only read."""
+    """What the gate knows about the site that a gesture changes: its origin ("" = unknown), patterns of the writes that
+    change nothing important there, and patterns of the requests that only read."""
 
     origin: str = ""
     harmless: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
 
     def is_read(self, method: str, url: str) -> bool:
-        """Whether a request only reads, by its method or as declared."""
+        """Whether a request only reads, by its method or by declaration."""
         declared = origin_of(url) == self.origin and is_among(f"{method} {url}", self.reads)
         return method in SAFE_METHODS or declared
 
     def holds_back(self, method: str, url: str) -> bool:
-        """Whether a write that isn't the declared commit request has to wait for it."""
+        """Whether a write that isn't the declared commit request must wait for that request."""
         return bool(self.origin) and origin_of(url) == self.origin and not is_among(f"{method} {url}", self.harmless)
 
 
@@ -41,8 +41,8 @@ NO_SITE = SiteWrites()
 class WireFact(BaseModel):
     """One request that was held at the gate.
 
-    `released` = let go after the fence; `refused` = never sent, and why; `status` and `location` = the first answer
-    to it; `error` = how it ended without one, in the browser's words.
+    `released` = sent on after the fence; `refused` = never sent, and why; `status` and `location` = the first answer
+    to it; `error` = how it ended without an answer, in the browser's words.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -55,10 +55,10 @@ class WireFact(BaseModel):
     status: int | None = None
     location: str | None = None
     error: str | None = None
-    ended: bool = False  # all of its answer has come; a redirect has nothing but its head
+    ended: bool = False  # all of its answer has arrived; a redirect has only a head
     declared: bool = False  # it is the gesture's declared commit request
-    undeclared: bool = False  # refused, because the declared commit request never came
-    fresh: bool = True  # it left on a fresh connection, which the browser does not send a second time by itself
+    undeclared: bool = False  # refused because the declared commit request never came
+    fresh: bool = True  # it left on a fresh connection; the browser doesn't resend such a request by itself
 
     def __str__(self) -> str:
         if self.refused is not None:
@@ -73,7 +73,7 @@ class WireFact(BaseModel):
 
     @property
     def in_words(self) -> str:
-        """What is known of a request that was let go, for a person who has to judge it."""
+        """What is known of a released request, for a person who has to judge it."""
         request = f"{self.method} {urlsplit(self.address).path or '/'}"
         if self.status is not None:
             to = f" to {self.location}" if self.location else ""
@@ -84,9 +84,9 @@ class WireFact(BaseModel):
 
 
 class Restart(BaseModel):
-    """One request that the browser sent a second time by itself, as its network log tells.
+    """One request that the browser sent a second time by itself, according to its network log.
 
-    `error` = why, in the browser's words: how the first one's connection ended, or what it was answered.
+    `error` = why, in the browser's words: how the first one's connection ended, or what answer it got.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -103,12 +103,12 @@ class Restart(BaseModel):
 class WireReport(BaseModel):
     """All that the keeper knows of one gesture's writes.
 
-    `passed` = documents that were asked for unheld, the first five. `armed` = the gate stood from before the input
-    until this report was made, in one keeper's life. `sockets` and `workers` = WebSockets, and service or shared
-    workers, that were there at any time since, by which something could have left unseen. `declared` = the gesture
-    names its commit request; `reads` = pages and data that were fetched unheld since. `resent` = writes since, which
-    the network log says were sent again by the browser; `restarts` = how often, None if no log was kept, or not all of
-    it could be read.
+    `passed` = documents that were requested without being held, the first five. `armed` = the gate stood from before
+    the input until this report was made, during one keeper's life. `sockets` and `workers` = WebSockets, and service or
+    shared workers, that existed at any time since, through which something could have left unseen. `declared` = the
+    gesture names its commit request. `reads` = pages and data fetched since without being held. `resent` = writes since
+    that, by the network log, the browser sent again. `restarts` = how often it did; None if no log was kept or not all
+    of it could be read.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -125,12 +125,12 @@ class WireReport(BaseModel):
 
     @property
     def released(self) -> tuple[WireFact, ...]:
-        """The requests that were let go."""
+        """The released requests."""
         return tuple(fact for fact in self.facts if fact.released)
 
     @property
     def in_words(self) -> tuple[str, ...]:
-        """A sentence for each request that was let go, and what the network log tells of them, if one was kept."""
+        """A sentence for each released request, and what the network log says about them, if one was kept."""
         log = tuple(map(str, self.resent))
         if self.restarts == 0:
             log = ("the network log shows nothing that the browser sent a second time by itself",)
@@ -138,7 +138,7 @@ class WireReport(BaseModel):
 
     @property
     def _undeclared_words(self) -> tuple[str, ...]:
-        """What passed or was refused although the declared commit request never came; empty if it came."""
+        """What passed or was refused while the declared commit request never came; empty if it came."""
         if not self.declared or any(fact.declared for fact in self.facts):
             return ()
         refused = (f"{fact.method} {fact.address}, which was refused" for fact in self.facts if fact.refused)
@@ -153,17 +153,17 @@ class WireReport(BaseModel):
 
     @property
     def commit_answered(self) -> bool:
-        """The commit request was released alone, and all of an answer below 400 has come. A page that says so while it
-        is still on its way, or beside another write, says it too early."""
+        """The commit request was released alone, and all of an answer below 400 has arrived. A page that confirms the
+        gesture before that, or while another write was released too, may do so too early."""
         return self.commit is not None and self.commit.ended and (self.commit.status or 999) < 400
 
     def promises(self, harmless: Sequence[str] = ()) -> tuple[str, ...]:
-        """Each answer below 400 to a write that may have changed something, in words: it speaks against an absence.
+        """Each answer below 400 to a write that may have changed something, in words: it contradicts an absence.
 
-        Where the declared commit request was answered with a no, the answers to others promise nothing.
+        If the site rejected the declared commit request, its answers to other writes promise nothing.
 
         Args:
-            harmless: patterns of writes that change nothing of note.
+            harmless: patterns of writes that change nothing important.
         """
         declared = [fact for fact in self.released if fact.declared]
         said_no = bool(declared) and all(fact.status is not None and fact.status >= 400 for fact in declared)
@@ -181,22 +181,23 @@ class WireReport(BaseModel):
 
     @property
     def answered(self) -> bool:
-        """Everything that was let go has had an answer that promises something, so nothing of it ran out of time."""
+        """Every released request got an answer below 400, so none timed out."""
         return bool(self.released) and all(fact.status is not None and fact.status < 400 for fact in self.released)
 
     @property
     def given_up(self) -> bool:
-        """Something was let go, and none of it is waiting for, or has had, an answer that promises a confirmation."""
+        """Something was released, and every released request failed or got an answer of 400 or above."""
         return bool(self.released) and all(fact.error or (fact.status or 0) >= 400 for fact in self.released)
 
     @property
     def guarded(self) -> bool:
-        """Every write passed the gate, so the browser cannot have sent one of them twice."""
+        """Every write passed the gate on a fresh connection, so the browser can't have sent one of them twice."""
         return self.armed and self._direct and all(fact.fresh for fact in self.released)
 
     @property
     def sent_once(self) -> bool:
-        """No write can have been sent twice by the browser: guarded or zero restarts in its log, never a restart."""
+        """The browser can't have sent a write twice: either the gate guarded them or its log shows zero restarts; never
+        if it shows one."""
         return self._direct and not self.restarts and (self.guarded or self.restarts == 0)
 
     @property
@@ -206,13 +207,13 @@ class WireReport(BaseModel):
 
 
 def restarts_in_words(stored: str | None) -> list[str]:
-    """What a stored report, perhaps of an older version, says of requests that were sent again."""
+    """What a stored report, perhaps of an older version, says about requests that were sent again."""
     report = json.loads(stored or "{}")
     return [str(Restart.model_validate(restart)) for restart in report.get("resent", ())]
 
 
 NOTHING_SEEN = WireReport()
-"""No keeper lived through the gesture: the wire says nothing."""
+"""No keeper lived through the whole gesture, so nothing is known from the wire."""
 
 
 def check_sends(sends: str) -> None:

@@ -1,6 +1,6 @@
-"""Reading: what is on a page, and what it proves. Nothing in here can act on a page.
+"""Observers read pages and decide what they prove. Nothing in this package can act on a page.
 
-Words: an observer looks through a view and says an observation, with its evidence; the observations are weighed
+Terms: an observer looks through a view and returns an observation with its evidence. The observations are weighed
 into a verdict, whose outcome is happened, not_happened or unknown.
 """
 

@@ -1,6 +1,6 @@
-"""Absence: the conditions under which not seeing it proves that it isn't there, and what speaks against that. Pure.
+"""Absence: when "not seen" proves "not there", and what contradicts it. Pure.
 
-An absence that is believed too early is a second gesture, so each condition that doesn't hold is named in words.
+An absence that is accepted too early causes a second gesture, so each condition that doesn't hold is named in words.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,10 +14,11 @@ from .evidence import Match, Observation, Sight
 def against_absence(
     observations: Sequence[Observation], baselines: Sequence[Observation | None], circumstances: Circumstances
 ) -> tuple[str, ...]:
-    """What speaks against "not happened" although a list does not hold it, in plain words. Any of it blocks an absence.
+    """What contradicts "not happened" although a list doesn't show the effect, in plain words. Any of it blocks an
+    absence.
 
-    A list may be of yesterday, of another filter or of another account; an answer that promised something, or a page
-    that shows a number nobody saw before, is a fact of this gesture.
+    A list may be stale, filtered or of another account. An answer that promised something, or a page that shows a
+    number for the first time, is a fact about this gesture.
     """
     against = [] if circumstances.refusal_shown else list(circumstances.promises)
     for position, seen in enumerate(observations):
@@ -39,13 +40,13 @@ _MAY_BE_IT: dict[str, Callable[[Observation], tuple[Match, ...]]] = {
 def absence_missing(
     observation: Observation, circumstances: Circumstances, before: Observation | None = None
 ) -> tuple[str, ...]:
-    """Which conditions under which this observation would prove absence do not hold, in plain words.
+    """The unmet conditions for this observation to prove absence, in plain words.
 
-    Empty = its not seeing a new match proves "not happened".
+    Empty = the observation saw no new match, and that proves "not happened".
 
-    Arguments:
+    Args:
         observation: what the observer said.
-        circumstances: what is known beside.
+        circumstances: what else is known.
         before: what it said before the gesture; None if nobody looked.
     """
     if circumstances.nothing_left:
@@ -77,7 +78,7 @@ def _conditions(
 
 
 def may_be_late(seen: Observation, circumstances: Circumstances) -> str:
-    """Why an effect may still come that this observation can't show; empty if none can."""
+    """Why an effect may still appear that this observation can't show; empty if none can."""
     if circumstances.late_commit is None:
         return "the site doesn't declare how late a request can still take effect (late_commit)"
     if circumstances.waited is None:
@@ -87,7 +88,7 @@ def may_be_late(seen: Observation, circumstances: Circumstances) -> str:
 
 
 def _conditions_of_the_list(seen: Observation, before: Observation | None) -> Iterable[tuple[str, bool]]:
-    """Whether it is the list that was read before the gesture: no shorter, and of the same account."""
+    """Whether it is the same list as before the gesture: no shorter, and of the same account."""
     if before is None:
         return
     if before.rows is not None and seen.rows is not None:
@@ -99,14 +100,14 @@ def _conditions_of_the_list(seen: Observation, before: Observation | None) -> It
 
 
 def _lag(seen: Observation) -> timedelta:
-    """How old what was read may be: as declared, or as the list's own mark says if that is older."""
+    """The possible age of what was read: as declared, or by the list's own timestamp if that is older."""
     return max(seen.staleness, seen.at - seen.as_of) if seen.as_of is not None else seen.staleness
 
 
 def agrees_with_refusal(
     observations: Sequence[Observation], baselines: Sequence[Observation | None], circumstances: Circumstances
 ) -> bool:
-    """Whether what was seen agrees with a site's answer that says no: statuses such as 401, 404 and 422 are answered
+    """Whether what was seen agrees with a negative answer of the site. Sites send statuses such as 401, 404 and 422
     after a commit too.
 
     Either every observer that counts could tell and saw nothing new, or none counts and a page shows the refusal.

@@ -1,7 +1,7 @@
-"""Where the acting page stands after the gesture.
+"""The address of the acting page after the gesture.
 
-This module must not know verdicts. A number in an address is a candidate: `Opened` makes sure of it. What may never
-happen: an address proves without our key, unless it is where the declared request's own answer led.
+A number in an address is only a candidate, which `Opened` verifies. An address without our key never proves anything,
+unless the declared request's own answer led there.
 """
 
 import re
@@ -25,16 +25,16 @@ class Address(Keyed, Observer):
 
         Address(r"/orders/(?P<number>\\d+)/thanks", answer=True)
 
-    Arguments:
-        pattern: of the path; where it names a query (`\\?`), of path and query. Its named groups are the values.
-        key: what only this very gesture's address can hold.
-        answer: the address counts too if the gesture's declared request (`sends`) led there: its own answer, or where
-            that redirected to. It is seen by the worker that makes the gesture, and gone with it. Use it only at a
-            site that sends a refusal, or a thing that was there before, to an address that the pattern doesn't fit.
-        site: the address must lie there.
+    Args:
+        pattern: of the path; if it names a query (`\\?`), of path and query. Its named groups are the values.
+        key: what only this gesture's address can contain.
+        answer: the address also counts if the gesture's declared request (`sends`) led there: its own answer, or where
+            that redirected to. Only the worker that makes the gesture sees this, and it is lost when the worker ends.
+            Use it only at a site whose refusals, and whose existing records, have addresses that don't fit the pattern.
+        site: the address must be on this site.
 
-    An address that was there before the gesture is not new and proves nothing. With neither key nor answer it
-    supports and proves nothing. It proves "at least once".
+    An address from before the gesture is not new and proves nothing. With neither key nor answer it only supports.
+    It proves "at least once".
     """
 
     pattern: str
@@ -48,7 +48,7 @@ class Address(Keyed, Observer):
 
     @property
     def proves(self) -> bool:
-        """Only with a key, or as the declared request's answer."""
+        """Only with a key, or as the declared request's own answer."""
         return self.answer or self.key is not None
 
     @property
@@ -57,7 +57,7 @@ class Address(Keyed, Observer):
         return frozenset({"answers"}) if self.answer else frozenset()
 
     def look(self, view: "View") -> Observation:
-        """Look where the acting page stands."""
+        """Look at the address of the acting page."""
         page = view.current
         if page is None:
             return self.cannot_tell("the acting page is lost, or doesn't answer", at=view.now())

@@ -1,7 +1,7 @@
-"""What a site's owner has written down about an answer: "this status to that request means that it was carried out".
+"""A site's written contract about an answer: "this status to that request means that it was carried out".
 
-An answer proves nothing by itself (200 pages say "error", 202 is accepted and not done, a redirect may lead to the
-login page); a written contract of the site does. This module must not know requests, pages or verdicts.
+An answer proves nothing by itself (200 pages say "error", 202 is accepted but not done, a redirect may lead to the
+login page). An answer that the site's written contract names does.
 """
 
 import re
@@ -12,11 +12,11 @@ _REDIRECT = 300
 
 
 class Accepted(NamedTuple):
-    """A request that was carried out if it is answered so.
+    """A request, and the answer that means it was carried out.
 
-    sends: "METHOD /path", with stars as `request_pattern` says.
+    sends: "METHOD /path", with stars as in `request_pattern`.
     status: the answer's status, 2xx or 3xx.
-    location: for 3xx, where the answer leads to, as a path with the same stars; empty for 2xx.
+    location: for 3xx, the path that the answer leads to, with the same stars; empty for 2xx.
     """
 
     sends: str
@@ -27,7 +27,7 @@ class Accepted(NamedTuple):
     def read(cls, text: str) -> "Accepted":
         """Read "POST /orders -> 201" or "POST /invoices -> 303 /invoices/*". Raises ValueError otherwise.
 
-        A redirect without its Location would stand for the one to the login page too, and is refused.
+        A redirect without its Location is refused: it would also fit the redirect to the login page.
         """
         found = _CONTRACT.fullmatch(text)
         if found is None or (int(found["status"]) >= _REDIRECT) != bool(found["location"]):

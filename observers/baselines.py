@@ -8,7 +8,7 @@ from .observer import Observer
 
 
 def new_matches(seen: Observation, before: Observation | None) -> tuple[Match, ...]:
-    """The matches that weren't there before the gesture; as often as they are there more often."""
+    """The matches that weren't there before the gesture. Equal ones are counted: only the additional ones are new."""
     if seen.parts:
         return tuple(match for part, then in part_pairs(seen, before) for match in new_matches(part, then))
     known = Counter(match.identity for match in there_before(before)) if before else Counter[str]()
@@ -22,19 +22,20 @@ def new_matches(seen: Observation, before: Observation | None) -> tuple[Match, .
 
 
 def part_pairs(seen: Observation, before: Observation | None) -> list[tuple[Observation, Observation | None]]:
-    """Each part with its own baseline; none where nobody could look before."""
+    """Each part with its own baseline; None where nobody could look before."""
     befores = before.parts if before is not None and before.parts else (None,) * len(seen.parts)
     return list(zip(seen.parts, befores, strict=True))
 
 
 def already_there(baselines: Sequence[Observation | None], proof: Sequence[Observer]) -> tuple[Match, ...]:
-    """Matches of unique keys that are there before the gesture: it must not be made; ask (use it, or make another)."""
+    """Matches of unique keys from before the gesture. The gesture must then not be made: ask whether to use the match
+    or to make another."""
     pairs = zip(baselines, proof, strict=False)
     return tuple(match for before, observer in pairs if before and observer.unique for match in there_before(before))
 
 
 def there_before(before: Observation) -> tuple[Match, ...]:
-    """What was there before the gesture, or may have been."""
+    """What was there, or may have been there, before the gesture."""
     return before.matches + before.candidates
 
 
@@ -46,7 +47,7 @@ def new_refusal(observations: Sequence[Observation], baselines: Sequence[Observa
 
 
 def looks_agree(earlier: Sequence[Observation], later: Sequence[Observation]) -> bool:
-    """Did two looks, spaced in time, say the same? Only then may the later one prove absence."""
+    """Whether two looks, spaced in time, said the same. Only then may the later one prove absence."""
     return [_said(seen) for seen in earlier] == [_said(seen) for seen in later]
 
 

@@ -1,7 +1,7 @@
-"""Two things that one gesture brings about together: an order AND the mail about it.
+"""Two effects that one gesture has together: an order AND the mail about it.
 
-This module must not know verdicts; it only puts together what its parts say. One part without the other is a part of
-the effect, and a person is asked; both absent is absent. What may never happen: one part stands for the other.
+This module only combines what its parts say. If one part is there and the other isn't, the effect is partial and a
+person is asked; if both are absent, the effect is absent. One part never stands in for the other.
 """
 
 from dataclasses import KW_ONLY
@@ -26,16 +26,16 @@ def _nested(value: Any, info: ValidationInfo) -> Observer:
 
 
 Nested = Annotated[Observer, PlainValidator(_nested), PlainSerializer(Observer.to_json)]
-"""An observer as a field of another: stored as it stores itself."""
+"""An observer as a field of another, stored as it stores itself."""
 
 
 class Both(Observer):
-    """Two observers that must both see what they look for. For three: `Both(a, Both(b, c))`.
+    """Two observers that must both see what they look for. Nest it for three: `Both(a, Both(b, c))`.
 
         proof=[Both(Record(shop, "orders", key={"Reference": order}), SentMail(mail, to=..., subject=order))]
 
-    Only for what ONE gesture does as a whole. In a plain `proof=[a, b]` any one that proves is enough: that is right
-    for two views of the same effect.
+    Only for what ONE gesture does as a whole. In a plain `proof=[a, b]`, one observer that proves is enough; that is
+    right for two views of the same effect.
     """
 
     counts: ClassVar[bool] = True
@@ -52,22 +52,22 @@ class Both(Observer):
 
     @property
     def unique(self) -> bool:
-        """Whether both keys are."""
+        """Whether both keys are unique."""
         return self.one.unique and self.other.unique
 
     @property
     def staleness(self) -> timedelta:
-        """Of the one that lags further behind."""
+        """The longer staleness of the two."""
         return max(self.one.staleness, self.other.staleness)
 
     @property
     def supplies(self) -> frozenset[str]:
-        """What either supplies."""
+        """The values of both."""
         return self.one.supplies | self.other.supplies
 
     @property
     def proves(self) -> bool:
-        """Only if both do."""
+        """Only if both prove."""
         return self.one.proves and self.other.proves
 
     @property
@@ -76,7 +76,7 @@ class Both(Observer):
         return self.one.records | self.other.records
 
     def with_key(self, key: str) -> Observer:
-        """Each of the two with that key."""
+        """Both of them with that key."""
         return Both(self.one.with_key(key), self.other.with_key(key))
 
     def look(self, view: "View") -> Observation:
@@ -84,7 +84,7 @@ class Both(Observer):
         return self.together(tuple(part.observe(view) for part in self.parts))
 
     def together(self, parts: tuple[Observation, ...]) -> Observation:
-        """What the parts say, as one. What of it is new each part's own baseline says."""
+        """Combine what the parts say. Each part's own baseline decides what is new."""
         seen = [part.sight is Sight.seen for part in parts]
         blind = any(part.sight is Sight.cannot_tell for part in parts) and not any(seen)
         return Observation(

@@ -1,8 +1,7 @@
-"""A text on the acting page that says that it was done.
+"""A text on the acting page that confirms the gesture.
 
-This module must not know verdicts. It reads the page as it stands and opens none; a text that isn't there proves
-nothing, so it never says "not seen". What may never happen: a text proves without our key in it, unless the page is the
-declared request's own answer.
+The observer reads the page as it is and opens none. A missing text proves nothing, so it never says "not seen". A text
+without our key never proves anything, unless the page is the declared request's own answer.
 """
 
 import re
@@ -25,18 +24,17 @@ class ConfirmationText(Keyed, Observer):
 
         ConfirmationText(r"Invoice (?P<number>\\S+) posted for \\S+", key=order)
 
-    Arguments:
+    Args:
         pattern: what the page must show.
-        key: what only this very gesture's text can hold, such as a reference that was typed into the form: it must
-            stand in the text that fits the pattern. None = the key by which the rest of the proof looks (`key=` of a
-            `Record` with one column).
-        answer: the text counts too if the page is the declared request's (`sends`) own answer, or where that redirected
-            to. It is seen by the worker that makes the gesture, and gone with it. Use it only at a site that shows
-            nothing of other people's there, and no such text when it refuses.
-        within: a pattern that the same line must match too; the key may then stand anywhere in that line.
+        key: what only this gesture's text can contain, such as a reference typed into the form. The text that fits the
+            pattern must contain it. None = the key of the rest of the proof (`key=` of a `Record` with one column).
+        answer: the text also counts if the page is the declared request's (`sends`) own answer, or where that
+            redirected to. Only the worker that makes the gesture sees this, and it is lost when the worker ends. Use it
+            only at a site where such a page shows nothing of other people's, and no such text when the site refuses.
+        within: a pattern that the same line must match too; the key may then be anywhere in that line.
 
-    A text that was there before the gesture is not new and proves nothing. With neither key nor answer it supports and
-    proves nothing: "Order confirmed" is on many pages, and a number may be a neighbour's. It proves "at least once".
+    A text from before the gesture is not new and proves nothing. With neither key nor answer it only supports: "Order
+    confirmed" is on many pages, and a number may belong to somebody else. It proves "at least once".
     """
 
     pattern: str
@@ -50,7 +48,7 @@ class ConfirmationText(Keyed, Observer):
 
     @property
     def proves(self) -> bool:
-        """Only with a key, or on the declared request's answer."""
+        """Only with a key, or on the declared request's own answer."""
         return self.answer or self.key is not None
 
     @property
@@ -71,10 +69,10 @@ class ConfirmationText(Keyed, Observer):
             shown, candidates = [hit.evidence for hit in hits], [hit.match for hit in hits]
             return self.cannot_tell(DIED, evidence=shown, at=at, candidates=candidates)
         missing = "the text isn't on the page, and a text that isn't there proves nothing"
-        return said_of(self, "the confirmation", hits, at, missing)  # what it saw stands for its pattern
+        return said_of(self, "the confirmation", hits, at, missing)  # what it saw replaces its pattern
 
     def _hits(self, page: "Reading", view: "View", *, answered: bool) -> list[Hit]:
-        """Each text once, from the top."""
+        """Each text once, in page order."""
         found: dict[tuple[str, bool], Found] = {}
         for hit in page.find(self.pattern):
             if units := self._units(hit, page.text):
@@ -83,7 +81,7 @@ class ConfirmationText(Keyed, Observer):
         return [Hit(_match(hit, page), _evidence(hit, page, blob, view), ours) for (_, ours), hit in found.items()]
 
     def _units(self, hit: Found, text: str) -> list[str]:
-        """Where the key must stand: in the text itself, or in a line that fits `within`; empty if none does."""
+        """Where the key must be: in the text itself, or in a line that fits `within`; empty if none does."""
         if self.within is None:
             return [hit.whole]
         return [line for line in text.splitlines() if hit.text in line and re.search(self.within, line)]

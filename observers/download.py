@@ -1,7 +1,6 @@
-"""A file that came after the gesture, complete. Begun is not complete.
+"""A file that was downloaded completely after the gesture.
 
-This module must not know how it was recorded. What may never happen: a file that hasn't come to its end counts; more
-of its content is stored than one line.
+An incomplete file never counts, and no more than one line of the content is ever stored.
 """
 
 import re
@@ -20,17 +19,17 @@ if TYPE_CHECKING:
 
 
 class Download(Keyed, Observer):
-    """A file that the acting page, or one that it opened, handed over after the gesture, to its last byte.
+    """A file that the acting page, or a page that it opened, downloaded after the gesture, to its last byte.
 
         Download(r"receipt-.*\\.csv", within=r"Order (?P<number>[^;]+)", key=order)
 
-    Arguments:
-        name: a regular expression that the whole of the file's proposed name must fit.
-        within: one that a line of its content must hold, where that is text. Named groups of both are the values.
-        key: what only this very gesture's file can hold, in its name or its content. Without it the file supports and
-            proves nothing.
+    Args:
+        name: a regular expression that must fit the file's whole proposed name.
+        within: a regular expression that must fit somewhere in a line of its content, which must be text. The named
+            groups of both are the values.
+        key: what only this gesture's file can contain, in its name or its content. Without it the file only supports.
 
-    It proves "at least once". What is kept: name, size, SHA-256 and the line; never the content, which may be secret.
+    It proves "at least once". Name, size, SHA-256 and the line are kept; the content, which may be secret, never is.
     """
 
     name: str
@@ -43,7 +42,7 @@ class Download(Keyed, Observer):
 
     @property
     def patterns(self) -> tuple[str | None, ...]:
-        """Of the name, and of a line."""
+        """The pattern of the name, and the pattern of a line."""
         return (self.name, self.within)
 
     @property
@@ -52,7 +51,7 @@ class Download(Keyed, Observer):
         return frozenset({"downloads"})
 
     def look(self, view: "View") -> Observation:
-        """Look through the files that came since the gesture's input."""
+        """Look through the files that arrived since the gesture's input."""
         return self.said_of_recording(view, "the download", self._hits, self._missing)
 
     def _hits(self, recorded: Recording) -> list[Hit]:

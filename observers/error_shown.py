@@ -1,7 +1,7 @@
 """A text on the acting page that says that something went wrong. It never decides.
 
-A page that says "failed" may have committed first, may speak of something else, or may have said so before: so what it
-says is kept for whoever has to judge, and nothing more.
+A page that says "failed" may have committed first, may refer to something else, or may have said so before. So its text
+is only kept for the person who has to judge.
 """
 
 import re
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ErrorShown(Observer):
-    """A regular expression that the acting page shows when it complains; supporting evidence beside other observers."""
+    """A regular expression of an error on the acting page; it only supports other observers."""
 
     pattern: str
 
@@ -26,12 +26,12 @@ class ErrorShown(Observer):
 
     @property
     def offers(self) -> frozenset[str]:
-        """The names of the pattern's groups."""
+        """The names of the pattern's named groups."""
         return frozenset(re.compile(self.pattern).groupindex)
 
     @property
     def proves(self) -> bool:
-        """Never: an error that is shown is neither "not happened" nor "happened"."""
+        """Never: a displayed error means neither "not happened" nor "happened"."""
         return False
 
     def look(self, view: "View") -> Observation:

@@ -1,7 +1,7 @@
 """What an observer saw and what it says about it: plain frozen data, stored as JSON and read back unchanged.
 
-This module must not know pages, verdicts or stores. It may never hold the values of an address's query or the
-name and password in front of its host: `Evidence` drops them itself, whoever fills it.
+It never contains the values of an address's query, or a user name and password in front of the host: `Evidence` itself
+drops them.
 """
 
 import re
@@ -20,7 +20,7 @@ def plain_address(address: str) -> str:
     """`address` without user name, password, fragment, path parameters (`;jsessionid=...`) and the values of its query
     (their names are kept).
 
-    Source: audit rules, "Redaction". An address that can't be read is dropped to its scheme.
+    Source: audit rules, "Redaction". Of an address that can't be parsed, only the scheme is kept.
     """
     try:
         parts = urlsplit(address)
@@ -28,7 +28,7 @@ def plain_address(address: str) -> str:
         names = "&".join(dict.fromkeys(name for name, _ in parse_qsl(parts.query, keep_blank_values=True)))
     except ValueError:
         return address.partition(":")[0] + ":"
-    if parts.scheme in {"data", "blob", "javascript"}:  # the content itself stands in such an address
+    if parts.scheme in {"data", "blob", "javascript"}:  # such an address contains the content itself
         return f"{parts.scheme}:"
     host = parts.hostname or ""
     host = f"[{host}]" if ":" in host else host
@@ -44,13 +44,13 @@ Moment = Annotated[AwareDatetime, AfterValidator(_utc)]
 
 
 class Frozen(BaseModel):
-    """Data that nobody changes after it was made."""
+    """Immutable data."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Sight(StrEnum):
-    """What an observer says. `cannot_tell` is the honest default: it never changes a verdict."""
+    """What an observer says. `cannot_tell` is the safe default: it never changes a verdict."""
 
     seen = "seen"
     not_seen = "not_seen"
@@ -58,7 +58,7 @@ class Sight(StrEnum):
 
 
 class Evidence(Frozen):
-    """One thing that was seen: text, rows of a list, a picture, a page, a fact from the wire, a file that came."""
+    """One thing that was seen: text, rows of a list, a picture, a page, a fact from the wire, a downloaded file."""
 
     kind: Literal["text", "rows", "picture", "page", "wire", "file"]
     words: str
@@ -73,9 +73,9 @@ class Evidence(Frozen):
 class Match(Frozen):
     """One thing on a page that fits what the observer looks for.
 
-    `identity` is the normalised fingerprint by which a match of the baseline is known again. `ours` says that it
-    carries a mark that only this gesture can have left. `at`: when the thing was made, as the site shows it. `since`:
-    since when it can have stood on the page: when the answer that brought its document began to come.
+    `identity`: the normalised fingerprint by which a match of the baseline is recognised. `ours`: it carries a mark
+    that only this gesture can have left. `at`: when the thing was made, as the site shows it. `since`: the earliest
+    time at which it can have been on the page: when the response with its document began to arrive.
     """
 
     values: dict[str, str] = Field(default_factory=dict)
@@ -91,16 +91,16 @@ class Observation(Frozen):
     """What one observer says after one look.
 
     `complete`: the observer vouches for the whole list (session alive, same account, every page read, count
-    agrees, declared complete). `fresh`: read on a page opened for this look. `counts`: it counts effects, as
-    against proving "at least once". `partial`: only a part of the effect is there (a header without lines, a
-    draft). `pending`: the site has accepted it and isn't done. `staleness`: how far the list may lag behind.
-    `login`: a login page came instead of what was to be read, so the session has ended.
-    `candidates`: what may be it and proves nothing by itself, such as a number without our key. `parts`: what each
-    part said, of an effect that has two. `rows`: how many rows of the list were read with all key columns; None = it
-    isn't a list. `account`: the text of the sign of being signed in, as the page showed it; "" = no such sign.
-    `without_effect`: rows with our key that are declared to have none. `as_of`: the moment that the list itself says it
-    shows. `refusal`: the page says that it was refused. `misfit`: the page came, and isn't what the observer was told
-    to read: a table lacks its columns.
+    agrees, declared complete). `fresh`: read on a page opened for this look. `counts`: it counts effects, where
+    others only prove "at least once". `partial`: only a part of the effect is there (a header without lines, a
+    draft). `pending`: the site has accepted it but hasn't finished. `staleness`: how far the list may lag behind.
+    `login`: a login page came instead of the page to read, so the session has ended.
+    `candidates`: possible matches that prove nothing by themselves, such as a number without our key. `parts`: what
+    each part said, for an effect that has two. `rows`: how many rows of the list were read with all key columns;
+    None = it isn't a list. `account`: the text of the signed-in sign, as the page showed it; "" = no such sign.
+    `without_effect`: rows with our key that are declared to have no effect. `as_of`: the time that the list itself
+    states for its content. `refusal`: the page says that it was refused. `misfit`: the page loaded, but isn't what the
+    observer was told to read: a table lacks its columns.
     """
 
     kind: str
@@ -128,7 +128,7 @@ class Observation(Frozen):
 
     @property
     def kinds_that_saw(self) -> frozenset[str]:
-        """The kind of this observation and those of its parts, as far as they saw what they looked for."""
+        """The kinds of this observation and its parts, if they saw what they looked for."""
         parts = frozenset[str]().union(*(part.kinds_that_saw for part in self.parts))
         return parts | {self.kind} if self.sight is Sight.seen else parts
 

@@ -1,7 +1,7 @@
-"""What a text is worth: with the key of this very gesture it proves, without it it only supports.
+"""What a text is worth: with this gesture's key it proves, without the key it only supports.
 
-Source: the rules of what an observer may prove. This module must not know pages or verdicts. What may never happen: a
-text without the key becomes a match; a part of a longer key passes for the key ("S-7" in "S-70").
+Source: the rules of what an observer may prove. A text without the key never becomes a match, and a part of a longer
+key never passes for the key ("S-7" in "S-70").
 """
 
 import re
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Keyed:
-    """The half that observers have in common which prove with a key alone; what they read is named by their groups."""
+    """The common part of observers that prove only with a key; their patterns' named groups are the values."""
 
     if TYPE_CHECKING:
 
@@ -34,7 +34,7 @@ class Keyed:
 
     @property
     def offers(self) -> frozenset[str]:
-        """The names of the groups."""
+        """The names of the patterns' named groups."""
         return frozenset().union(*(re.compile(pattern).groupindex for pattern in self.patterns if pattern))
 
     @property
@@ -44,11 +44,11 @@ class Keyed:
 
     @property
     def supplies(self) -> frozenset[str]:
-        """What it offers, if it can prove."""
+        """The values that it offers, if it can prove."""
         return self.offers if self.proves else frozenset()
 
     def with_key(self, key: str) -> "Observer":
-        """The same with that key, unless it has one of its own."""
+        """The same observer with that key, unless it has its own."""
         return cast("Observer", replace(cast("Any", self), key=self.key or key))
 
     def said_of_recording(
@@ -58,7 +58,7 @@ class Keyed:
         hits: Callable[[Recording], Iterable["Hit"]],
         missing: Callable[[Recording], str],
     ) -> Observation:
-        """As `said_of`, of what was recorded since the gesture's input; why there is nothing to read in, if so."""
+        """`said_of` for what was recorded since the gesture's input; "cannot tell" if there is no recording."""
         recorded, observer = view.recorded, cast("Observer", self)
         if recorded is None or not recorded.begun:
             return observer.cannot_tell(why_nothing(recorded), at=view.now())
@@ -66,14 +66,14 @@ class Keyed:
 
 
 def of_one_key(proof: Iterable["Observer"]) -> tuple["Observer", ...]:
-    """The proof, in which a text without a key takes the one by which the others look, if they all name the same."""
+    """The proof, with the key of its other observers given to texts without one, if all those keys are the same."""
     proof = tuple(proof)
     keys = {key for observer in proof for key in _keys(observer)}
     return tuple(observer.with_key(*keys) for observer in proof) if len(keys) == 1 else proof
 
 
 def _keys(observer: "Observer") -> Iterable[str]:
-    """What the observer says that only this gesture's effect can hold; of a list, if one column alone says it."""
+    """The observer's own keys; for a list only if it has a single key column and the key is unique."""
     for part in observer.parts:
         yield from _keys(part)
     key: object = getattr(observer, "key", None)
@@ -84,7 +84,7 @@ def _keys(observer: "Observer") -> Iterable[str]:
 
 
 class Hit(NamedTuple):
-    """Something that fits a pattern, what was seen of it, and whether it holds our key."""
+    """Something that fits a pattern, the evidence of it, and whether it contains our key."""
 
     match: Match
     evidence: Evidence
@@ -92,14 +92,15 @@ class Hit(NamedTuple):
 
 
 def holds(text: str, key: str | None) -> bool:
-    """Does `text` hold the key, as a whole? Compared in normal form; no letter or digit may stand beside it."""
+    """Whether `text` contains the key as a whole, compared in normal form. No letter or digit may touch it, and no
+    `-`, `.` or `/` with a digit may follow."""
     if key is None:
         return False
     return re.search(rf"(?<![^\W_]){re.escape(normal(key))}(?![^\W_])(?![-./]\d)", normal(text)) is not None
 
 
 def refuse_empty(*patterns: str | None, key: str | None = None) -> None:
-    """Raise ValueError for a pattern or key that fits everything."""
+    """Raise ValueError for a pattern or key that matches everything."""
     for pattern in filter(None, patterns):
         if re.compile(pattern).fullmatch(""):
             raise ValueError(f"the pattern {pattern!r} matches nothing at all: it would be seen on every page")
@@ -108,11 +109,14 @@ def refuse_empty(*patterns: str | None, key: str | None = None) -> None:
 
 
 def said_of(observer: "Observer", what: str, hits: Iterable[Hit], at: datetime, missing: str) -> Observation:
-    """What the hits come to: seen if they hold our key, else candidates, which prove nothing by themselves.
+    """The observation from the hits: seen if they contain our key, otherwise candidates, which prove nothing alone.
 
-    Arguments:
-        what: what was hit, as a person calls it: "the toast".
-        missing: the sentence for no hit at all.
+    Args:
+        observer: the observer that looked.
+        what: a person's word for the thing that was hit, such as "the toast".
+        hits: what fits its pattern.
+        at: when it looked.
+        missing: the sentence if there is no hit.
     """
     hits = list(hits)
     ours = [hit for hit in hits if hit.ours]

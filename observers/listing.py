@@ -1,7 +1,7 @@
-"""A list at a site, read to its end on fresh pages: its rows, and whether it may be vouched for.
+"""A list at a site, read to its end on fresh pages: its rows, and whether an observer may vouch for it.
 
-This module must not know verdicts or what the rows are wanted for. A list that wasn't read to its end, a login
-page or a table that shows only a part of itself may never pass as a whole list: `why_not_whole` says so.
+A list that wasn't read to its end, a login page or a table that shows only some of its rows never passes as a whole
+list: `why_not_whole` then gives the reason.
 """
 
 import re
@@ -32,13 +32,13 @@ _ROWS_OF = re.compile(
 
 _NOTHING = re.compile(r"(?:0|no) ([\w-]+)(?: yet| found)?[.!]?", re.IGNORECASE)
 _NOUNS = frozenset({"entries", "items", "records", "results", "rows"})
-"""What a line such as "0 records" or "No results found" may speak of beside what the list's path names. Other words are
-not taken for it: "0 notifications" stands beside many a list."""
+"""Nouns that a line such as "0 records" or "No results found" may use, besides the last word of the list's path. Others
+don't count: "0 notifications" is shown beside many lists."""
 
 
 @dataclass
 class ListedRow:
-    """A row, and the page of the list on which it was read."""
+    """A row, and the page of the list that it was read from."""
 
     row: Row
     page: int
@@ -50,11 +50,12 @@ class ListedRow:
 class Listing:
     """What was read of one list.
 
-    `why_not_whole`: sentences; empty = every row of the list was read. `foreign`: a page wasn't our account's; `login`:
-    it asked for a password. `account`: the text of the sign of being signed in. `rows`: those that are wanted.
-    `misfit`: the page came, and has no table with the declared columns. `broken`: a page or a request of it failed, or
-    was still loading. `rows_read`: all of them, and `rows_with_key`: those whose key columns hold something.
-    `told_empty`: the declared text of an empty list stood there. `picture`: of the last page that was worth one.
+    `why_not_whole`: sentences; empty = every row of the list was read. `foreign`: a page wasn't our account's. `login`:
+    such a page asked for a password, or lacked the declared sign of being signed in. `account`: the text of that sign.
+    `rows`: the wanted rows. `misfit`: the page loaded, but has no table with the declared columns. `broken`: a page or
+    a request of it failed, or was still loading. `rows_read`: the number of all rows. `rows_with_key`: the number of
+    rows whose key columns aren't empty. `told_empty`: the page said that the list is empty. `picture`: of the last page
+    with wanted rows, or of the list's end.
     """
 
     headers: tuple[str, ...] = ()
@@ -75,13 +76,13 @@ class Listing:
 
     @property
     def readable(self) -> bool:
-        """It is a list of our account: a table with the declared columns, or what stands there when it is empty. What a
-        broken page doesn't show can't be told; what it shows can."""
+        """Whether it is a list of our account: a table with the declared columns, or the text of an empty list. A
+        broken page can show that a row is there, but not that it is missing."""
         there = bool(self.headers or (self.told_empty and not self.misfit))
         return there and not self.foreign and (bool(self.rows) or not self.broken)
 
     def doubt(self, words: str) -> None:
-        """Note once why this isn't known to be the whole list."""
+        """Record, once, a reason why this may not be the whole list."""
         if words not in self.why_not_whole:
             self.why_not_whole.append(words)
 
@@ -89,14 +90,15 @@ class Listing:
 class ListReader:
     """Reads the pages of a list one after the other.
 
-    Arguments:
-        site: whose list it is.
-        key: headers of the columns by which a row is known.
+    Args:
+        site: the site of the list.
+        key: headers of the columns that identify a row.
         columns: headers of further columns that the list's table must have.
-        count: a regular expression whose first group is the number of rows in the whole list, as the page tells it.
+        count: a regular expression whose first group is the number of rows in the whole list, as the page states it.
         empty: a text that the page shows when the list is empty.
-        as_of: a regular expression whose first group is the time of which the list says that it is.
-        control: that nothing is there must be shown (see `_check_control`); not of lists that are read beside another.
+        as_of: a regular expression whose first group is the time that the list states for its content.
+        control: an empty list must show that it is empty (see `_check_control`); False for lists that are read in
+            addition to another.
     """
 
     def __init__(
@@ -117,10 +119,10 @@ class ListReader:
         self._columns = [*self._key, *(normal(column) for column in columns)]
 
     def read(self, view: "View", path: str, wanted: Callable[[Row], bool | None]) -> Listing:
-        """Read every page of the list at `path` of the site and keep the rows that are wanted (True). A row that can't
-        be told from a wanted one (None) is a doubt of the list.
+        """Read every page of the list at `path` of the site and keep the wanted rows (True). A row that may be a wanted
+        one (None) is recorded as a doubt.
 
-        Never raises for a page that can't be read: `why_not_whole` says so.
+        A page that can't be read doesn't raise: it is recorded in `why_not_whole`.
         """
         listing = Listing(address=self._site / path)
         told: set[int] = set()
@@ -130,7 +132,7 @@ class ListReader:
         try:
             for reading in self._pages(view, listing):
                 rows = [dict(row) for table in self._tables(reading) for row in table]
-                if rows and rows in pages_seen:  # the first page, by its number
+                if rows and rows in pages_seen:  # the first page again, by a link with its number
                     continue
                 pages_seen.append(rows)
                 last = reading
@@ -157,7 +159,7 @@ class ListReader:
         listing.doubt(f"the list {says}, and {listing.rows_read} were read")
 
     def _check_control(self, listing: Listing, told: set[int]) -> None:
-        """A list that shows nothing must show that it can: by another row, its count, or what it says when empty."""
+        """A list without our row must prove that it loaded: by another row, its count, or its text when empty."""
         if not listing.readable or not self._control:
             return
         if not self._site.signed_in and not listing.rows_read:
@@ -167,7 +169,7 @@ class ListReader:
             listing.doubt(f"no row was read, and nothing shows that the list is empty ({declare})")
 
     def _pages(self, view: "View", listing: Listing) -> Iterator[Reading]:
-        """Each page once, in the order in which links lead to them."""
+        """Each page once, in the order in which links to them are found."""
         waiting, met, read = deque([listing.address]), {listing.address}, set[str]()
         reading: Reading | None = None
         while waiting:
@@ -192,7 +194,7 @@ class ListReader:
                     waiting.append(following)
 
     def _check(self, reading: Reading, listing: Listing) -> None:
-        """Is this a page of the list, of our account, and all there?"""
+        """Record every doubt whether this is a page of the list, of our account, and complete."""
         if reading.status != 200:
             listing.doubt(f"the site answered with status {reading.status}")
         if not reading.settled:
@@ -213,7 +215,7 @@ class ListReader:
             listing.doubt(foreign)
 
     def _tells_empty(self, reading: Reading) -> bool:
-        """Does the page say that the list is empty: by the declared text, else by a line such as "0 invoices"?"""
+        """Whether the page says that the list is empty: by the declared text, or else by a line like "0 invoices"."""
         if self._empty:
             return re.search(rf"(?<!\w){re.escape(normal(self._empty))}(?!\w)", reading.text) is not None
         noun = urlsplit(reading.address).path.rstrip("/").rpartition("/")[2].casefold()
@@ -223,7 +225,7 @@ class ListReader:
         return any(word == noun or word in _NOUNS for word in said)
 
     def _check_age(self, reading: Reading, listing: Listing) -> None:
-        """Of several pages the oldest mark counts; one that is declared and missing, or can't be read, is a doubt."""
+        """Keep the oldest time stated on any page. If it is declared, and missing or unreadable, that is a doubt."""
         if not self._as_of:
             return
         said = re.search(self._as_of, reading.text)
@@ -253,7 +255,7 @@ class ListReader:
         tables = self._tables(reading)
         if not tables:
             empty = listing.told_empty and not reading.tables()
-            if not listing.foreign and not empty:  # what another page lacks tells nothing more
+            if not listing.foreign and not empty:  # a foreign page is a doubt already
                 listing.doubt(self._no_table(reading))
                 listing.misfit = reading.status == 200 and reading.settled and not reading.failed
             return
@@ -285,7 +287,7 @@ class ListReader:
         return f"there is no table with the columns {wanted}" + (f" (there is: {there})" if there else "")
 
     def _told(self, reading: Reading) -> set[int]:
-        """How many rows the whole list has, as the page says: as declared, else by a plain "1 to 5 of 7"."""
+        """How many rows the page says that the whole list has: by `count`, or else by a plain "1 to 5 of 7"."""
         if self._count is not None:
             return {_number(hit[1]) for hit in re.finditer(self._count, reading.text)}
         ranges = ((int(hit[1]), int(hit[2]), _number(hit[3])) for hit in _ROWS_OF.finditer(reading.text))

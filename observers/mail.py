@@ -1,8 +1,7 @@
-"""A mail in the folder of sent mails, and what the delivery log says of it.
+"""A mail in the folder of sent mails, and its state in the delivery log.
 
-Sent is not delivered: a mail that bounced was sent, and sending it again is another mail. So the log's word never
-decides whether it was sent; it is said, and handed on as a value. This module must not know verdicts; it reads as a
-`Record` reads.
+Sent is not delivered: a mail that bounced was sent, and sending it again makes a second mail. So the log's status word
+never decides whether the mail was sent; it is reported and supplied as a value. The folder is read as a `Record` is.
 """
 
 from dataclasses import KW_ONLY, field
@@ -22,22 +21,22 @@ if TYPE_CHECKING:
     from .view import View
 
 DELIVERY = "delivery"
-"""The name of the value that the delivery log gives."""
+"""The name of the value that the delivery log supplies."""
 UNKNOWN = "unknown"
 
 
 class SentMail(Observer):
     """A mail to one address with one subject, in the list of sent mails.
 
-    Arguments:
+    Args:
         site, path: where the list of sent mails is.
-        to, subject: what the mail must have; `columns` are the headers that they stand under, in this order.
+        to, subject: of the mail; `columns` are the headers of their columns, in this order.
         complete, reads, unique, staleness, count, empty, as_of: as in `Record`. A reference in the
             subject makes it unique.
-        drafts, outbox: other lists where the mail may stand unsent; only in drafts = partial, in an outbox = pending.
-        log: the list of deliveries, with the same `columns`, and the word under the header `log_status`.
-        delivery: each word of the log -> what it means. The value `delivery` holds what it means; "unknown" for a word
-            that isn't declared, for words that differ, and while the log doesn't tell.
+        drafts, outbox: other lists that may hold the unsent mail; only in drafts = partial, in an outbox = pending.
+        log: the list of deliveries, with the same `columns`, and the status word under the header `log_status`.
+        delivery: each status word of the log -> its meaning. The value `delivery` is that meaning, or "unknown" if the
+            word isn't declared, if rows differ, and while the log has no entry.
     """
 
     counts: ClassVar[bool] = True
@@ -71,7 +70,7 @@ class SentMail(Observer):
 
     @property
     def supplies(self) -> frozenset[str]:
-        """The names in `reads`, and `delivery` where there is a log."""
+        """The names in `reads`, and `delivery` if there is a log."""
         return frozenset(self.reads) | (frozenset({DELIVERY}) if self.log else frozenset())
 
     def look(self, view: "View") -> Observation:
@@ -86,7 +85,7 @@ class SentMail(Observer):
         return self._seen(said, log) if said.sight is Sight.seen else self._not_seen(said, log)
 
     def _seen(self, said: Observation, log: Listing) -> Observation:
-        """It was sent; the log's word is a value and a sentence, and changes nothing of that."""
+        """The mail was sent; the log's word only adds a value and a reason."""
         words = list(dict.fromkeys(row.row[normal(self.log_status)] for row in log.rows))
         known = {normal(word).casefold(): meaning for word, meaning in self.delivery.items()}
         meanings = {known.get(word.casefold(), UNKNOWN) for word in words}
@@ -99,7 +98,7 @@ class SentMail(Observer):
         return said.model_copy(update={"matches": matches, "reasons": (*said.reasons, reason, *doubts_of([log]))})
 
     def _not_seen(self, said: Observation, log: Listing) -> Observation:
-        """What the log knows of was sent, whoever has taken it out of the folder since."""
+        """A mail in the log was sent, even if it has since been removed from the folder: then "cannot tell"."""
         if log.rows:
             words = "it isn't in the folder, and the delivery log tells of it"
             return self.cannot_tell(words, *said.reasons, evidence=said.evidence, at=said.at)

@@ -1,6 +1,6 @@
-"""A page that opened after the gesture: a receipt in a new tab or window, also one that has closed itself meanwhile.
+"""A page that opened after the gesture: a receipt in a new tab or window, even if it has closed since.
 
-This module must not know how it was recorded. What may never happen: a page without our key proves.
+A page without our key never proves anything.
 """
 
 from dataclasses import KW_ONLY
@@ -21,13 +21,12 @@ class NewPage(Keyed, Observer):
 
         NewPage(r"Receipt (?P<number>\\S+)", key=order)
 
-    Arguments:
-        pattern: what the page's text must hold; its named groups are the values.
-        key: what only this very gesture's receipt can hold, in its text. Without it the page supports and proves
-            nothing.
+    Args:
+        pattern: what the page's text must contain; its named groups are the values.
+        key: what only the text of this gesture's receipt can contain. Without it the page only supports.
 
-    It proves "at least once". Address, text and picture are kept by a recorder in the worker that makes the gesture,
-    and gone with it.
+    It proves "at least once". A recorder in the worker that makes the gesture keeps address, text and picture; they are
+    lost when the worker ends.
     """
 
     pattern: str

@@ -1,7 +1,6 @@
 """Normal forms: when two texts on a page mean the same thing.
 
-This module must not know pages. It may never make two different keys equal: upper and lower case and leading
-zeros stay as they are.
+Two different keys must never become equal: upper and lower case and leading zeros stay as they are.
 """
 
 import re
@@ -10,14 +9,14 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-# Bidi marks, zero-width marks, the soft hyphen: they are there, and nobody sees them.
+# Invisible characters: bidi marks, zero-width marks, the soft hyphen.
 _UNSEEN = dict.fromkeys(
     map(
         ord,
         "\xad\u061c\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff",
     )
 )
-# Hyphens that a page uses so that a number isn't broken at the end of a line, and the typographer's minus.
+# The hyphen, the non-breaking hyphen (which keeps a number on one line), and the typographic minus.
 _HYPHENS = {0x2010: "-", 0x2011: "-", 0x2212: "-"}
 _CURRENCY = re.compile(
     "AED|AUD|BGN|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|IDR|ILS|INR|ISK|JPY|KRW|KZT|MXN|MYR|NOK|NZD|PHP|PLN|RON|RSD|"
@@ -25,27 +24,27 @@ _CURRENCY = re.compile(
 )
 _PYTHON = re.compile(r"-?\d+(\.\d+)?")
 _SUM = re.compile(r"\d+(?:[., '\u2019]\d+)+")
-"""Digits with marks between them: an amount in some notation, if not in the declared one."""
+"""Digits with marks between them: an amount in some notation, perhaps not in the declared one."""
 _NUMBERS = re.compile(r"(\d{1,4})[/.-](\d{1,2})[/.-](\d{1,4})")
 _DAYS = (re.compile(r"(?P<y>\d{4})-(?P<m>\d\d?)-(?P<d>\d\d?)"), re.compile(r"(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>\d{4})"))
 
 
 def normal(text: str) -> str:
-    """`text` in NFKC, with each run of spaces as one, ASCII digits, plain hyphens and no unseen marks; trimmed."""
+    """`text` in NFKC, trimmed, with single spaces, ASCII digits, plain hyphens and no invisible characters."""
     return " ".join(normal_part(text).split())
 
 
 def normal_part(text: str) -> str:
-    """As `normal` for a piece of a longer text: the spaces at its ends are kept."""
+    """`normal` for a piece of a longer text: a space at either end is kept."""
     plain = unicodedata.normalize("NFKC", text.translate(_UNSEEN)).translate(_HYPHENS)
     digits = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in plain)
     return re.sub(r"[\s\u0085]+", " ", digits)
 
 
 def amount(text: str, decimal: str = ".") -> Decimal | None:
-    """The amount that `text` is, or None: digits with thousands marks, the decimal mark, a sign and a currency.
+    """`text` as an amount, or None: digits with thousands marks, the decimal mark, a sign and a currency.
 
-    A whole part that begins with a zero ("007") is a number of something, not an amount.
+    Digits with a leading zero ("007") are an identifier, not an amount.
     """
     plain = normal(text).replace("\u066c", "\u2019").replace("\u066b", decimal)
     plain, negative = _without_sign(_without_currency(plain))
@@ -77,7 +76,7 @@ def _without_sign(text: str) -> tuple[str, bool]:
 
 
 def day(text: str) -> date | None:
-    """The day that `text` is, as 2026-11-30 or 30.11.2026; None for the ambiguous 11/12/2026 and all else."""
+    """`text` as a day, written 2026-11-30 or 30.11.2026; None for the ambiguous 11/12/2026 and anything else."""
     for form in _DAYS:
         if found := form.fullmatch(normal(text)):
             try:
@@ -88,7 +87,7 @@ def day(text: str) -> date | None:
 
 
 def moment(text: str, zone: str = "UTC") -> datetime | None:
-    """The time in UTC that an ISO 8601 text is; without an offset it is read in the IANA time zone `zone`."""
+    """An ISO 8601 text as a time in UTC; without an offset it is read in the IANA time zone `zone`."""
     try:
         read = datetime.fromisoformat(normal(text))
     except ValueError:
@@ -97,7 +96,7 @@ def moment(text: str, zone: str = "UTC") -> datetime | None:
 
 
 def same(one: str, other: str, decimal: str = ".") -> bool:
-    """Do two cells mean the same: the same text, the same amount or the same day?"""
+    """Whether two cells mean the same: the same text, the same amount or the same day."""
     if normal(one) == normal(other):
         return True
     amounts = amount(one, decimal), amount(other, decimal)
@@ -108,9 +107,9 @@ def same(one: str, other: str, decimal: str = ".") -> bool:
 
 
 def compared(cell: str, key: str, decimal: str = ".") -> bool | None:
-    """Does a cell hold the key? True, False, or None where it can't be compared: neither answer may be guessed.
+    """Whether a cell holds the key: True, False, or None if they can't be compared. It never guesses.
 
-    Arguments:
+    Args:
         cell: as the page shows it, in the site's notation.
         key: as the task gives it: an amount in Python's notation ("1234.50"), a day as 2026-11-30 or 30.11.2026.
         decimal: the decimal mark of the site's amounts.
@@ -131,7 +130,7 @@ def _compared_amount(shown: str, wanted: Decimal, decimal: str) -> bool | None:
     read = amount(shown, decimal)
     if read == wanted:
         return True
-    if amount(shown, "," if decimal == "." else ".") == wanted:  # written with the other mark, it would be it
+    if amount(shown, "," if decimal == "." else ".") == wanted:  # equal, if read with the other decimal mark
         return None
     return None if read is None and _SUM.fullmatch(_without_sign(_without_currency(shown))[0]) else False
 
@@ -146,6 +145,6 @@ def _compared_day(shown: str, wanted: date) -> bool | None:
 
 
 def value(text: str, decimal: str = ".") -> str:
-    """`text` as a value to hand on: an amount as plain digits with a point, all else in normal form."""
+    """`text` as a value for the task: an amount as plain digits with a point, anything else in normal form."""
     read = amount(text, decimal)
     return normal(text) if read is None else f"{read:f}"

@@ -1,8 +1,7 @@
 """The observer: a read-only routine that looks for proof; pure data, stored with the intent.
 
-This module must not know how pages are read. An observer may never act: it is given a view, which can only read.
-A stored observer may never be read back into something that looks for less than was stored: an unknown kind or
-field is an error, never ignored.
+An observer can't act: the view that it gets can only read. A stored observer must never be read back as one that
+looks for less: an unknown kind or field is an error and is never ignored.
 """
 
 import sys
@@ -21,15 +20,15 @@ if TYPE_CHECKING:
     from .view import View
 
 RecordingKind = Literal["toasts", "pages", "downloads", "answers"]
-"""What can be recorded while a gesture is made, in the connection that makes it."""
+"""What can be recorded during a gesture, on the connection that makes it."""
 
 
 class UnknownKind(LookupError):
-    """A stored observer can't be read back: its kind isn't known here, or its fields aren't those that were stored."""
+    """A stored observer can't be read back: its kind is unknown here, or its fields differ from the stored ones."""
 
 
 class KindTaken(TypeError):
-    """Two classes of observers have the same name; what is stored under it could be read back as the other one."""
+    """Two observer classes have the same name, so one could be read back as the other."""
 
 
 _kinds: dict[str, type["Observer"]] = {}
@@ -38,7 +37,7 @@ _UNLESS_DECLARED = {"site": None, "unique": True, "staleness": timedelta(0)}
 
 @dataclass_transform(frozen_default=True)
 class Observer(ABC):
-    """Base of all observers: a subclass is a frozen, validated dataclass and registered under its name.
+    """Base of all observers. A subclass becomes a frozen, validated dataclass and is registered under its name.
 
         class Paid(Observer):
             site: Site
@@ -51,8 +50,8 @@ class Observer(ABC):
                 return self.cannot_tell("the order's page doesn't say that it is paid")
 
     `counts`: this kind counts effects; without it, what is seen proves "at least once". `opens`: this kind opens
-    fresh pages, which a good day's first glances leave out. `site`, `unique` and `staleness` may be fields of the
-    subclass.
+    fresh pages, so the first quick looks after a gesture leave it out. `site`, `unique` and `staleness` may be fields
+    of the subclass.
     """
 
     counts: ClassVar[bool] = False
@@ -66,7 +65,7 @@ class Observer(ABC):
         @property
         def staleness(self) -> timedelta: ...
 
-    else:  # not class attributes: a dataclass would take them as the defaults of a subclass's fields
+    else:  # no class attributes: a dataclass would take them as defaults of a subclass's fields
 
         def __getattr__(self, name: str) -> object:
             if name in _UNLESS_DECLARED:
@@ -80,39 +79,39 @@ class Observer(ABC):
 
     @abstractmethod
     def look(self, view: "View") -> Observation:
-        """Look once, by reading only, and say what was seen. May raise: `observe` makes "cannot tell" of it."""
+        """Look once, by reading only, and say what was seen. May raise: `observe` turns that into "cannot tell"."""
 
     @property
     def supplies(self) -> frozenset[str]:
-        """Names of the values that this observer can give when it sees what it looks for."""
+        """Names of the values that this observer can supply when it sees what it looks for."""
         return frozenset()
 
     @property
     def offers(self) -> frozenset[str]:
-        """Names of the values that a candidate of it can have; more than `supplies` where it only supports."""
+        """Names of the values that its candidates can have; more than `supplies` if it gives only support."""
         return self.supplies
 
     @property
     def proves(self) -> bool:
-        """Whether it can ever prove anything; false for what only supports what others see."""
+        """Whether it can ever prove anything; false if it only supports what other observers see."""
         return True
 
     @property
     def parts(self) -> "tuple[Observer, ...]":
-        """The observers of which each must see its own, where one effect has several."""
+        """The observers that must each see their part, where one effect has several parts."""
         return ()
 
     def with_key(self, key: str) -> "Observer":
-        """The same, told by which key the rest of its proof looks, if it can use one that it wasn't given."""
+        """The same observer, with the key of the rest of its proof if it can use one and has none."""
         return self
 
     @property
     def records(self) -> frozenset[RecordingKind]:
-        """What must be recorded from before the gesture's input on, so that it has something to read in."""
+        """What must be recorded for it, starting before the gesture's input."""
         return frozenset()
 
     def observe(self, view: "View") -> Observation:
-        """`look`, and never raise an Exception: a look that went wrong proves nothing."""
+        """`look`, but never raise an Exception: a look that failed proves nothing."""
         try:
             return self.look(view)
         except Exception as error:
@@ -126,7 +125,7 @@ class Observer(ABC):
         reasons: Iterable[str] = (),
         **more: Any,
     ) -> Observation:
-        """What is looked for is there; `more` = fresh, complete, partial, pending, and as in `not_seen`.
+        """What it looks for is there; `more` = fresh, complete, partial, pending, and as in `not_seen`.
 
         Without matches: cannot tell.
         """
@@ -144,8 +143,8 @@ class Observer(ABC):
         fresh: bool = True,
         **more: Any,
     ) -> Observation:
-        """The look came to its end without a match; it proves absence only if `complete` and much else holds. `more`:
-        rows, account and as_of of the list that was read (see `Observation`)."""
+        """The look finished without a match. It proves absence only if `complete` and other conditions hold (see
+        `absence_missing`). `more`: rows, account and as_of of the list that was read (see `Observation`)."""
         return self._says(Sight.not_seen, (), reasons, evidence, at, complete=complete, fresh=fresh, **more)
 
     def cannot_tell(
@@ -157,10 +156,10 @@ class Observer(ABC):
         login: bool = False,
         misfit: bool = False,
     ) -> Observation:
-        """Neither; each reason is a sentence.
+        """Neither seen nor not seen; each reason is a sentence.
 
-        `candidates`: what may be it, for another observer to make sure of. `login`: a login page came instead.
-        `misfit`: the page came, and isn't what this observer was told to read.
+        `candidates`: possible matches, for another observer to verify. `login`: a login page came instead.
+        `misfit`: the page loaded, but isn't what this observer was told to read.
         """
         said = self._says(Sight.cannot_tell, (), reasons, evidence, at, login=login, misfit=misfit)
         return said.model_copy(update={"candidates": tuple(candidates)})
@@ -194,7 +193,7 @@ class Observer(ABC):
 
     @staticmethod
     def from_json(data: Mapping[str, Any], sites: Mapping[str, Site] | None = None) -> "Observer":
-        """The observer that `to_json` wrote. `sites`: the declared sites by name. Raises UnknownKind."""
+        """Read back the observer that `to_json` wrote. `sites`: the declared sites by name. Raises UnknownKind."""
         fields = dict(data)
         kind = fields.pop("kind", None)
         found = _kinds.get(str(kind))
@@ -226,7 +225,7 @@ def _register(cls: type[Observer]) -> None:
 
 
 def _same(one: type, other: type) -> bool:
-    """One class, declared again: its module was loaded again, or is both __main__ and imported."""
+    """Whether it is one class, declared again: its module was reloaded, or is both __main__ and imported."""
     return one.__qualname__ == other.__qualname__ and (
         one.__module__ == other.__module__ or _file(one) == _file(other) is not None
     )

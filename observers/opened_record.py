@@ -1,8 +1,7 @@
-"""What a number leads to: a candidate of one observer, made sure of on the page that it opens.
+"""The page that a number leads to: it verifies a candidate of another observer.
 
 Source: the rules of what an observer may prove: "a number alone is a candidate, proven when the record opened by it
-holds our key". This module must not know verdicts. What may never happen: a candidate proves without our key on the
-page, or on a page that isn't our account's.
+holds our key". A candidate never proves anything without our key on the page, or on a page that isn't our account's.
 """
 
 import re
@@ -25,17 +24,18 @@ _CANDIDATES_AT_MOST = 5
 
 
 class Opened(Observer):
-    """A page of the site that a candidate's values lead to, which holds our key.
+    """A page of the site that a candidate's values lead to and that contains our key.
 
         Opened(shop, "orders/{number}", by=ToastLog(r"Order (?P<number>\\S+) placed"), key=order)
 
-    Arguments:
-        site, path: where; each `{name}` in the path is a value that `by` offers.
+    Args:
+        site, path: address of the page; each `{name}` in the path is a value that `by` offers.
         by: the observer that finds the candidate; it need not be able to prove anything itself.
-        key: what only the page of this very gesture's effect can hold; it must stand there in a line that can be seen.
-        reads: a regular expression of the page's text, whose named groups are further values; it must be there too.
+        key: what only the page of this gesture's effect can contain; it must be in a visible line.
+        reads: a regular expression that the page's text must also match; its named groups are further values.
 
-    It proves "at least once", and is read by GET on a fresh page. What only a recorder has heard is gone with it.
+    It proves "at least once". The page is a fresh one, read by GET. A candidate that only a recorder has seen is lost
+    with the recorder.
     """
 
     opens: ClassVar[bool] = True
@@ -57,7 +57,7 @@ class Opened(Observer):
 
     @property
     def supplies(self) -> frozenset[str]:
-        """What `by` offers, and the names of the groups of `reads`."""
+        """The names that `by` offers, and the named groups of `reads`."""
         return self.by.offers | frozenset(re.compile(self.reads or "").groupindex)
 
     @property
@@ -66,7 +66,7 @@ class Opened(Observer):
         return self.by.records
 
     def look(self, view: "View") -> Observation:
-        """Ask `by`, and open what its candidates lead to."""
+        """Ask `by`, and open the pages that its candidates lead to."""
         said = self.by.observe(view)
         candidates = {self._path(match): match for match in (*said.matches, *said.candidates)}
         candidates.pop(None, None)
@@ -90,7 +90,7 @@ class Opened(Observer):
         return self.seen([match for match, _ in found], *shown, reasons=reasons, fresh=True, at=view.now())
 
     def _path(self, match: Match) -> str | None:
-        """Where a candidate leads; None if it lacks a value."""
+        """The path that a candidate leads to; None if it lacks a value."""
         if not all(match.values.get(name) for name in _PLACE.findall(self.path)):
             return None
         return _PLACE.sub(lambda place: quote(match.values[place[1]], safe=""), self.path)

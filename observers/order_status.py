@@ -1,7 +1,7 @@
-"""A thing in a list whose status word says how far it has come: the observer that counts and knows words.
+"""A row of a list whose status word says how far the effect has come: an observer that counts and interprets words.
 
-This module must not know verdicts. What each word means is declared by who knows the site; a word that isn't declared
-is never guessed at: nothing can be told then, and the word is named.
+The site's owner declares the meaning of each word. An undeclared word is never guessed: the observer then can't tell,
+and names the word.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from .view import View
 
 Meaning = Literal["happened", "pending", "partial", "no_effect"]
-"""What a status word says of the gesture.
+"""What a status word says about the gesture.
 
-happened: its effect is there, whatever became of it since: an order that somebody cancelled was placed.
-pending: the site has accepted it and isn't done; nothing is concluded yet, least of all that it did not happen.
+happened: its effect is there, whatever became of it later: an order that somebody cancelled was placed.
+pending: the site has accepted it but hasn't finished; nothing is concluded yet, least of all that it did not happen.
 partial: only a part of it is there, such as a draft; a person is asked.
-no_effect: it left a row and nothing else, and never will: a payment that failed. The row counts as if it weren't
-    there. Declare it only of a word that is final; the whole of an absence must still hold before it is made again.
+no_effect: it left a row and will never have another effect, such as a failed payment. The row is treated as if it
+    weren't there. Declare this only for a final status; every condition of absence must still hold before the gesture
+    is made again.
 """
 _SAID: dict[Meaning, str] = {
     "happened": "happened",
@@ -38,19 +39,19 @@ _SAID: dict[Meaning, str] = {
 
 
 class OrderStatus(Observer):
-    """Rows of a list whose key columns hold the given texts, weighed by the word in their status column.
+    """Rows of a list whose key columns hold the given texts, judged by the word in their status column.
 
         OrderStatus(shop, "orders", key={"Reference": order}, complete=True, reads={"number": "Number"},
                     means={"Received": "happened", "Shipped": "happened", "Processing": "pending",
                            "Draft": "partial", "Payment failed": "no_effect"})
 
-    Arguments:
+    Args:
         site, path, key, complete, reads, unique, staleness, count, empty, as_of: as in `Record`.
         column: header of the column that holds the status word.
-        means: every status word that the site has -> its `Meaning`; upper and lower case are the same. One of a row
-            with our key that isn't declared makes the whole look "cannot tell".
+        means: every status word of the site -> its `Meaning`, ignoring case. An undeclared word in a row with our key
+            makes the whole look "cannot tell".
 
-    A gesture that moves a thing from one status to another: declare the status before it as "no_effect".
+    For a gesture that moves a record from one status to another, declare the earlier status as "no_effect".
     """
 
     counts: ClassVar[bool] = True

@@ -1,20 +1,19 @@
-"""The three things that may be known about a gesture in doubt.
+"""The three possible outcomes of a gesture in doubt.
 
-This module must know nothing about browsers, pages or stores. A fourth word may never be added here to mean
-"probably": what isn't proven is `unknown`.
+Never add a fourth that means "probably": what isn't proven is `unknown`.
 """
 
 from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """What is known about the effect of one gesture in the world outside."""
+    """What is known about the effect of one gesture in the outside world."""
 
     happened = "happened"
-    """Proven: the effect was seen by an observer that may prove it."""
+    """Proven: an observer that may prove the effect saw it."""
 
     not_happened = "not_happened"
-    """Proven: the effect isn't there and can't come any more."""
+    """Proven: the effect isn't there and can no longer appear."""
 
     unknown = "unknown"
-    """Neither is proven. Nobody may act on a guess; a person is asked."""
+    """Neither is proven. Nothing acts on a guess; a person is asked."""

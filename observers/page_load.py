@@ -1,7 +1,7 @@
-"""When a fresh page is whole: scrolled to its end, and its rows have stopped changing.
+"""When a fresh page is complete: it was scrolled to its end, and its rows have stopped changing.
 
-A page that answers is not a page that shows all it has: rows come late, or only when somebody scrolls to them. What did
-not come to rest in time is said (`Rest`), and whoever reads the page then doubts its list. Nothing is clicked.
+A loaded page may not show all of its rows yet: some arrive late, or only on scrolling. `Rest` says whether the page
+came to rest in time; if it didn't, its list is doubted. Nothing is clicked.
 """
 
 from collections.abc import Callable
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 QUIET_SECONDS = 0.25
-"""Rows that have not changed for so long have stopped changing."""
+"""Rows that haven't changed for this long have stopped changing."""
 _SCROLLS_AT_MOST = 200
 
 _GLANCE_MS = 50
 
-# Begins to watch the rows of the page's lists. A clock that ticks elsewhere on the page does not count.
+# Starts to watch the rows of the page's lists. A clock that ticks elsewhere on the page doesn't count.
 _WATCH = """(root) => {
   const LISTS = "table, ul, ol, [role=table], [role=grid], [role=treegrid], [role=list], [role=feed]";
   const watch = { changed: performance.now() };
@@ -32,12 +32,12 @@ _WATCH = """(root) => {
   return watch;
 }"""
 
-# For how many ms the rows have stayed as they are. It is asked for again and again: a promise that the page resolves
-# by a timer would wait for ever where the page has no timers, or timers of its own.
+# Milliseconds since the rows last changed. It is polled: a promise that a timer of the page resolves would wait for
+# ever on a page that has no timers or has replaced them.
 _STILL = "(root, watch) => performance.now() - watch.changed"
 _UNWATCH = "(root, watch) => watch.watcher.disconnect()"
 
-# Scrolls the window and each box that holds rows to the end. Returns the height of all of it and the texts of the rows.
+# Scrolls the window and each box that contains rows to the end. Returns their total height and the texts of the rows.
 _SCROLL = """(root, down) => {
   const ROWS = "tr, li, [role=row], [role=listitem], [role=article]";
   const rows = [...root.querySelectorAll(ROWS)];
@@ -55,18 +55,18 @@ _SCROLL = """(root, down) => {
 
 
 class Rest(NamedTuple):
-    """How a page has come to rest: its rows have stopped changing; all of them stay in the page when it is scrolled."""
+    """Whether a page came to rest. `settled`: its rows stopped changing. `all_rows_stay`: scrolling removes none."""
 
     settled: bool
     all_rows_stay: bool = True
 
 
 def come_to_rest(page: "Page", deadline: float, wait_for_network: Callable[[], bool]) -> Rest:
-    """Wait until a page's rows are all there: scroll to the end as long as more comes, then back to the top.
+    """Wait until all rows of a page are there: scroll to the end until nothing more appears, then back to the top.
 
-    Arguments:
-        page: a fresh page, whose document has loaded.
-        deadline: seconds that it may take altogether.
+    Args:
+        page: a fresh page whose document has loaded.
+        deadline: seconds for the whole wait.
         wait_for_network: waits until nothing is loading; False if something still is.
     """
     until = monotonic() + deadline
@@ -97,7 +97,7 @@ def come_to_rest(page: "Page", deadline: float, wait_for_network: Callable[[], b
 
 
 def _rows_stay(page: "Page", left: Callable[[], float]) -> bool:
-    """Wait until the rows have stopped changing; False if they still change when no ms are `left`."""
+    """Wait until the rows have stopped changing; False if they still change when no time is `left` (ms)."""
     html = page.locator("html")
     watch = html.evaluate_handle(_WATCH, timeout=left() + 1000)
     while (still := html.evaluate(_STILL, watch, timeout=left() + 1000)) < QUIET_SECONDS * 1000:

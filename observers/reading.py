@@ -1,9 +1,8 @@
-"""One reading of one page: what it says, as plain data, and a picture of it while it is still there.
+"""One reading of one page: its content as plain data, and a picture of it while it is open.
 
-This module must not know observers or verdicts. A reading may never act on its page: there is no click, no fill,
-no reload and no way back in it; the next page of a list is opened by GET.
+A reading can't act on its page: it has no click, fill, reload or way back. It opens the next page of a list by GET.
 
-How a look is bounded in time: `page.evaluate` has no time-out of its own, so all reading goes through
+How a look is bounded in time: `page.evaluate` has no timeout of its own, so all reading goes through
 `locator("html").evaluate(..., timeout=)`. The locator must first be found in the page, which a hung page or an
 open dialog doesn't answer: the look then ends at its deadline (measured: 1.0 s of 1 s for both). The script
 itself has no loop that a page could make endless.
@@ -36,7 +35,7 @@ class LookFailed(Exception):
 
 
 class FailedRequest(NamedTuple):
-    """A request of a page that may have carried rows, and got none: refused by us, failed, or answered 400 or more."""
+    """A request of a page that may have fetched rows but got none: refused by us, failed, or answered 400 or above."""
 
     method: str
     address: str
@@ -44,7 +43,7 @@ class FailedRequest(NamedTuple):
 
     @property
     def refused(self) -> bool:
-        """It was refused by us, since it could write."""
+        """Whether we refused it because it could write."""
         return self.why.startswith("net::ERR_BLOCKED_BY_CLIENT")
 
     def __str__(self) -> str:
@@ -54,11 +53,11 @@ class FailedRequest(NamedTuple):
 class Reading:
     """What one page said when it was read.
 
-    `address`: where the page was at that moment. `status`: the HTTP status of the GET that brought it (None for the
+    `address`: the page's address at that moment. `status`: the HTTP status of the GET that opened it (None for the
     acting page). `fresh`: it was opened for this look. `answer_of_post`: this document is the answer to a POST.
     `asks_password`: a password field is shown. `settled`: nothing was loading any more. `scripted`: it has
-    script files, which may go on loading. `failed`: requests by which rows may have been missed. `doubts`: why it may
-    not show all its rows, in sentences.
+    script files, which may load more. `failed`: failed requests, each of which may have cost rows. `doubts`: why it may
+    not show all of its rows, in sentences.
     """
 
     def __init__(
@@ -94,7 +93,7 @@ class Reading:
 
     @property
     def text(self) -> str:
-        """The visible text in normal form, a line for each block; never the value of a form control."""
+        """The visible text in normal form, one line per block; never the value of a form control."""
         return self._text.text
 
     def find(self, pattern: str | re.Pattern[str]) -> list[Found]:
@@ -102,16 +101,16 @@ class Reading:
         return self._text.find(pattern)
 
     def tables(self) -> list[Table]:
-        """The tables that can be seen, each a list of rows, each a mapping from header to text."""
+        """The visible tables; each is a list of rows, and each row is a mapping from header to text."""
         return self._tables
 
     def has(self, mark: str) -> bool:
-        """Is `mark` there: as a text in `text`, or as a CSS selector of something that can be seen?"""
+        """Whether `mark` is there: as a text in `text`, or as a CSS selector of something visible."""
         return self.sign(mark) is not None
 
     def sign(self, mark: str) -> str | None:
-        """The line of `text` that holds `mark`, or the text of the first thing to be seen that it selects (CSS); None
-        if it isn't there."""
+        """`mark` with the rest of its words, as `text` has it, or the text of the first visible element that it selects
+        (CSS); None if it isn't there."""
         if hits := self._text.find(re.escape(mark)):
             return normal(hits[0].whole)
         try:
@@ -134,24 +133,24 @@ class Reading:
 
     @property
     def next_address(self) -> str | None:
-        """Where the next page is."""
+        """The address of the next page."""
         return self._next.get("href")
 
     @property
     def page_addresses(self) -> list[str]:
-        """Where links lead that look like other pages of this list: the next one first, then those with a number."""
+        """Addresses of links that look like other pages of this list: the next page first, then the numbered ones."""
         return list(dict.fromkeys([*([self._next["href"]] if "href" in self._next else []), *self._numbered]))
 
     @property
     def more_behind(self) -> str | None:
-        """The name of a control that shows more of the list, where no link leads: it would have to be clicked."""
+        """The name of a control that shows more of the list but isn't a link: it would have to be clicked."""
         return self._next.get("blocked")
 
     def picture(self) -> str | None:
-        """Take a picture of the window, give it to be kept, and return its hash. Never raises: it is optional."""
+        """Take a picture of the window, store it, and return its hash. Never raises: a picture is optional."""
         try:
             return self._shoot(self._page)
-        except Exception:  # whatever is wrong with a picture, the verdict doesn't hang on it
+        except Exception:  # no verdict depends on a picture
             return None
 
 
@@ -163,7 +162,7 @@ def _snapshots(page: "Page", deadline: float) -> list[dict[str, Any]]:
             raw = _snapshot(frame, deadline / 4)
         except LookFailed:
             continue
-        raw["parts"] = [["\n", None], *([text, None] for text, _ in raw["parts"])]  # its boxes are its own window's
+        raw["parts"] = [["\n", None], *([text, None] for text, _ in raw["parts"])]  # boxes are the frame's own
         for row in (row for table in raw["tables"] for row in table["rows"]):
             row["box"] = None
         raws.append(raw)
@@ -185,7 +184,7 @@ def snapshot_script() -> str:
 
 
 def _playwright_error() -> type[Exception]:
-    """Loaded only where a page is read: the words and rules here are used without a browser too."""
+    """Imported only when a page is read: this module is also used without a browser."""
     from playwright.sync_api import Error
 
     return Error

@@ -1,8 +1,7 @@
 """A record in a list of the site: the observer that counts.
 
-This module must not know verdicts. It never vouches for a list that it hasn't read to its end under our account:
-a login page, a missing column or a page that can't be opened is "cannot tell" or "not the whole list", with the
-sentence that says why.
+It never vouches for a list that it hasn't read to its end under our account: a login page, a missing column or a page
+that can't be opened gives "cannot tell" or "not the whole list", with the reason.
 """
 
 from collections.abc import Sequence
@@ -25,25 +24,26 @@ if TYPE_CHECKING:
 class Record(Observer):
     """Rows of a list, read by GET on fresh pages, whose key columns hold the given texts.
 
-    Arguments:
-        site, path: where the list is.
-        key: column header -> text that the row must hold; compared in normal form (amounts as amounts).
-        complete: the list is declared to hold EVERY record of its kind, of this account, at once. Without it, a
-            record that isn't there proves nothing.
-        reads: name of a value -> header of the column that holds it.
-        unique: no other record can ever have this key. One that others may have too proves only at a site with
-            `sole_user`, by its time (see `created`), and while no other gesture of ours can have made it.
+    Args:
+        site, path: address of the list.
+        key: column header -> text that the row must have there; compared in normal form (amounts as amounts).
+        complete: the list is declared to hold EVERY record of its kind and this account, without delay. Without it, a
+            missing record proves nothing.
+        reads: name of a value -> header of its column.
+        unique: no other record can ever have this key. A key that isn't unique proves only at a site with `sole_user`,
+            by the record's time (see `created`), and while no other gesture of ours can have made the record.
         created: header of the column that shows when a record was made, in ISO 8601; without an offset it is read in
             the site's `zone`. Only a key that isn't unique needs it.
         staleness: how far the list may lag behind.
-        more: other lists where a part of the effect may stand (drafts, cancelled): seen only there = partial.
-        outbox: other lists where it may wait: seen only there = pending.
+        more: other lists that may show a part of the effect (drafts, cancelled): seen only there = partial.
+        outbox: other lists where the record may wait: seen only there = pending.
         pending: words in the column `status` that mean "accepted, not done".
         count: a regular expression whose first group is the number of rows that the list says it has.
-        empty: what the page shows when the list is empty, such as "No invoices yet". Without it an absence from an
-            empty list is never proven: a list that could not be loaded is empty, too.
-        as_of: a regular expression whose first group is the time of which the list says that it is, in ISO 8601 (in the
-            site's `zone` without an offset).
+        empty: what the page shows when the list is empty, such as "No invoices yet". Without it, an empty list proves
+            absence only if its `count` is 0 or a line such as "0 invoices" says so: a list that failed to load is empty
+            too.
+        as_of: a regular expression whose first group is the time that the list states for its content, in ISO 8601
+            (without an offset, in the site's `zone`).
     """
 
     counts: ClassVar[bool] = True

@@ -1,8 +1,7 @@
-"""What was recorded while a gesture was made: texts that went away, pages that opened, files that came. Plain data.
+"""What was recorded during a gesture: texts that disappeared, pages that opened, files that arrived. Plain data.
 
-This module must not know pages, observers or verdicts. It lives in the memory of the worker that made the gesture and
-is never stored as a whole: what proves something goes into an observation as evidence. What may never happen: a
-recording that is gone passes for one in which nothing was heard.
+A recording lives in the memory of the worker that made the gesture and is never stored as a whole; what proves
+something goes into an observation as evidence. A lost recording never passes for one in which nothing happened.
 """
 
 from pydantic import Field
@@ -14,14 +13,14 @@ NOT_BEGUN_WORDS = "nothing is recorded before the gesture"
 
 
 class Toast(Frozen):
-    """A text that a page began to show after the gesture's input: its lines, and when it was heard."""
+    """A text that a page began to show after the gesture's input: its lines, and when it was recorded."""
 
     text: str
     at: Moment
 
 
 class OpenedPage(Frozen):
-    """A page that opened after the gesture's input, as it was when it was last read, perhaps closed by now.
+    """A page that opened after the gesture's input, as last read; it may have closed since.
 
     `blob`: its picture. `unread`: why there is no text, in words.
     """
@@ -35,9 +34,9 @@ class OpenedPage(Frozen):
 
 
 class Downloaded(Frozen):
-    """A file that came after the gesture's input. Without `sha256` it has begun and isn't complete.
+    """A file that was downloaded after the gesture's input. Without `sha256` it is incomplete.
 
-    `text`: its content where it is text, for looking only. `failure`: why it will never be complete.
+    `text`: its content if that is text, for looking only. `failure`: why it will never be complete.
     """
 
     name: str
@@ -51,10 +50,9 @@ class Downloaded(Frozen):
 class Recording(Frozen):
     """All that was recorded of one gesture.
 
-    `begun`: false before the gesture. `answers`: addresses of documents that came as the answer to the gesture's
-    declared request, directly or behind its redirects. `document`: of the acting page's document, while that is such an
-    answer. `deaf`: why toasts could not be heard. `cut`: there was more
-    than is kept.
+    `begun`: false before the gesture. `answers`: addresses of documents that answered the gesture's declared request,
+    directly or after redirects. `document`: address of the acting page's document, while that is such an answer.
+    `deaf`: why toasts could not be recorded. `cut`: there was more than is kept.
     """
 
     begun: bool = True
@@ -71,7 +69,7 @@ NOT_BEGUN = Recording(begun=False)
 
 
 def why_nothing(recorded: Recording | None) -> str:
-    """Why there is nothing to read in; empty if there is a recording."""
+    """Why there is no recording to read; empty if there is one."""
     if recorded is None:
         return DIED
     return "" if recorded.begun else NOT_BEGUN_WORDS

@@ -1,7 +1,6 @@
-"""What the rows of a list come to: matches and evidence, the same for every observer that reads a list.
+"""Makes matches and evidence from the rows of a list, for every observer that reads one.
 
-This module must not know observers or verdicts. An empty cell gives no value: a number that isn't there yet is not the
-number "".
+An empty cell supplies no value: a number that isn't there yet is not the number "".
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +15,7 @@ from .tables import Row
 
 
 def fits(row: Row, key: Mapping[str, str], decimal: str) -> bool | None:
-    """Do the row's key columns hold the key? None: as far as they can be compared (see `compared`)."""
+    """Whether the row's key columns hold the key; None if none differs but one can't be compared (see `compared`)."""
     answers = {_holds(row, normal(column), text, decimal) for column, text in key.items()}
     return False if False in answers else None if None in answers else True
 
@@ -42,7 +41,7 @@ def match_of(
 
 
 def evidence_of(listing: Listing, at: datetime) -> Evidence:
-    """The rows that are wanted, with the picture of the page they stand on."""
+    """The wanted rows, with the picture of their page."""
     return Evidence(
         kind="rows",
         words=_how_many(listing),
@@ -55,17 +54,17 @@ def evidence_of(listing: Listing, at: datetime) -> Evidence:
 
 
 def of_list(listing: Listing) -> dict[str, Any]:
-    """What an observation says of the list that it read, beside what it looked for."""
+    """An observation's fields about the list as a whole."""
     return {"rows": listing.rows_with_key, "account": listing.account, "as_of": listing.as_of}
 
 
 def doubts_of(lists: Sequence[Listing]) -> list[str]:
-    """Why the lists may not be vouched for, each sentence with its list."""
+    """Why an observer can't vouch for the lists; each reason names its list."""
     return [f"{urlsplit(one.address).path}: {words}" for one in lists for words in one.why_not_whole]
 
 
 def _how_many(listing: Listing) -> str:
-    """What was found in the list, in words."""
+    """How many wanted rows were found in the list, in words."""
     if not listing.readable:
         return "a login page came instead of the list" if listing.login else "the page that came does not hold the list"
     if not listing.rows_read:

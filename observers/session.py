@@ -1,6 +1,6 @@
-"""A copy of a session for fresh pages: what lies in the tab itself (sessionStorage) is no part of a storage state.
+"""A copy of a session for fresh pages, including sessionStorage, which isn't part of a storage state.
 
-This module must not know views or observers. May never happen: a value is given to a page of another origin.
+A page of another origin never gets a value.
 """
 
 import json
@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 SESSION_STORAGE = "session_storage"
-"""The name under which a state holds origin -> name -> value, beside Playwright's own `cookies` and `origins`."""
+"""The field of a state that holds origin -> name -> value, besides Playwright's own `cookies` and `origins`."""
 
-# Once for each origin and tab: a tab that holds something already has its own.
+# Runs once for each origin and tab: a tab that already holds something keeps its own values.
 _GIVE = """((kept) => {
   const items = kept[location.origin];
   try {
@@ -21,17 +21,17 @@ _GIVE = """((kept) => {
 
 
 def storage_state(state: Any) -> Any:
-    """The part of a state that Playwright knows."""
+    """The part of a state that Playwright understands."""
     return state and {name: value for name, value in state.items() if name != SESSION_STORAGE}
 
 
 def giving_script(session_storage: Mapping[str, Mapping[str, str]]) -> str:
-    """The script that gives a page what its tab held, if its origin is one of those."""
+    """The script that restores a page's sessionStorage, if its origin has an entry."""
     return f"{_GIVE}({json.dumps(session_storage)})"
 
 
 def without_undeclared(state: Mapping[str, Any], indexed_db: Sequence[str]) -> dict[str, Any]:
-    """The state without the IndexedDB of origins for which no site declares it."""
+    """The state without the IndexedDB of origins that aren't among `indexed_db`, the declared ones."""
     return {
         **state,
         "origins": [

@@ -1,7 +1,6 @@
 """A site: a named service with an account, and what its owner declares about it.
 
-This module must not know pages or stores. An address made by `site / "path"` may never leave the site's base: a
-task that fills a path from data must not be led to another host by it.
+An address made by `site / "path"` never leaves the site's base, so data in a path can't lead a task to another host.
 """
 
 import re
@@ -23,7 +22,7 @@ _NOT_IN_A_PATH = re.compile(r"[\s\\\x00-\x1f\x7f]")
 
 
 class Declared(NamedTuple):
-    """The address and account that stand in the task's source."""
+    """The address and account that are written in the task's source."""
 
     url: str
     account: str
@@ -32,30 +31,32 @@ class Declared(NamedTuple):
 class Site:
     """A named service as the task declares it; `bind` gives it another address or account at run time.
 
-    Arguments:
+    Args:
         name: letters, digits, `-` and `_`; the name that is stored and given on the command line.
-        url: http or https address that every page of the site begins with.
-        account: who we are there; absence is only proven under the same account.
-        late_commit: how long after its sender is dead a request may still take effect; None = not known, and then
-            nothing that isn't seen is ever taken as not happened.
+        url: http or https address that every page's address begins with.
+        account: the account that we use there; absence is only proven under the same account.
+        late_commit: how long after its sender's death a request may still take effect; None = unknown, and then
+            "not seen" never counts as "not happened".
         harmless: writes that may be repeated while a page is prepared, such as "POST /draft/*".
-        reads: requests that only read although their method could write, such as "POST /search" or "POST /graphql": a
-            look may send them, and they count as no write of a gesture (unless it declares them as its commit request).
+        reads: requests that only read although their method could write, such as "POST /search" or "POST /graphql". A
+            look may send them, and a gesture's don't count as writes (unless it declares one as its commit request).
         rejects: statuses that the site documents as "refused before execution".
         accepts: its written contract of answers that mean "carried out", such as "POST /orders -> 201" or
             "POST /invoices -> 303 /invoices/*"; by default an answer proves nothing by itself.
         signed_in: a CSS selector or a text that is on every page while the session lives; "{account}" in it stands
-            for the bound account, so that another account's pages are known as foreign.
-        zone: the IANA time zone in which the site shows its times, where they don't say it themselves.
-        clock_skew: how far the site's clock may be from ours, and how coarse its times are.
-        decimal: the decimal mark of the amounts it shows, "." or ",".
-        sole_user: nothing and nobody else makes records in this account: a new one from the time of a gesture is its.
+            for the bound account, so that pages of another account are recognised as foreign.
+        zone: the IANA time zone of the times that the site shows without an offset.
+        clock_skew: how much the site's clock may differ from ours, plus the resolution of its times.
+        decimal: the decimal mark of the amounts that it shows, "." or ",".
+        sole_user: nothing and nobody else makes records in this account, so a new record from the time of a gesture
+            was made by the gesture.
         scripts: its lists need scripts to be read; False switches scripts off in every look (looks leak less).
-        shows_fields: CSS selectors of fields whose content may be seen in pictures, such as "[name=amount]"; all others
-            are covered, and passwords, cards and one-time codes always are.
-        indexed_db: its session lies in IndexedDB too, so that it is kept and given back (some 3 ms a row and gesture).
+        shows_fields: CSS selectors of fields whose content may be visible in pictures, such as "[name=amount]". All
+            others are masked; passwords, cards and one-time codes always are.
+        indexed_db: its session also uses IndexedDB, which is then saved and restored (about 3 ms per row and gesture).
 
-    Raises ValueError for a name, address or mark that can't be used.
+    Raises:
+        ValueError: a name, address or mark can't be used.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class Site:
         self.indexed_db = indexed_db
 
     def bind(self, url: str | None = None, account: str | None = None) -> None:
-        """Use another address or account from now on, everywhere this object is used. None leaves it as it is."""
+        """Change the address or account from now on, wherever this object is used. None leaves it as it is."""
         if url is not None:
             self.url = _base(self.name, url)
         if account is not None:
@@ -131,12 +132,12 @@ class Site:
         return f"{self.url.rstrip('/')}/{path.removeprefix('/')}"
 
     def holds(self, address: str) -> bool:
-        """Does `address` lie at or below the site's base?"""
+        """Whether `address` is at or below the site's base."""
         root, path = urlsplit(self.url).path.rstrip("/"), urlsplit(address).path
         return self.is_of_origin(address) and (path == root or path.startswith(root + "/") or not root)
 
     def is_of_origin(self, address: str) -> bool:
-        """Does `address` have the origin (scheme, host and port) of the site?"""
+        """Whether `address` has the origin (scheme, host and port) of the site."""
         return origin_of(address) == origin_of(self.url)
 
     @property
@@ -145,7 +146,7 @@ class Site:
         return (*self.harmless, *self.reads)
 
     def reads_by(self, method: str, address: str) -> bool:
-        """Does this request only read: by its method (RFC 9110, 9.2.1), or as declared in `reads`?"""
+        """Whether this request only reads: by its method (RFC 9110, 9.2.1), or as declared in `reads`."""
         if method in SAFE_METHODS:
             return True
         return self.is_of_origin(address) and any(matches_request(pattern, method, address) for pattern in self.reads)
@@ -180,7 +181,7 @@ class Site:
 
 
 def origin_of(address: str) -> str:
-    """Scheme, host and port of an address, as a page's `location.origin` has them."""
+    """Scheme, host and port of an address, as in a page's `location.origin`."""
     parts = urlsplit(address)
     default = {"http": 80, "https": 443}.get(parts.scheme)
     port = "" if parts.port in (None, default) else f":{parts.port}"

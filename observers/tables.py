@@ -1,7 +1,6 @@
 """The tables of a page as rows of named cells.
 
-This module must not know browsers. A cell that couldn't be read may never pass as an empty one: it is named in
-`Row.opaque`.
+A cell that couldn't be read never passes for an empty one: `Row.opaque` names it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,8 +13,8 @@ from .normal import normal
 class Row(Mapping[str, str]):
     """One row: header -> text of the cell, in normal form.
 
-    `opaque`: headers of cells that hold a form control, whose value isn't read. `link`: where the row's first link
-    leads. `shown`: the row can be seen.
+    `opaque`: headers of cells with a form control, whose value isn't read. `link`: the target of the row's first link.
+    `shown`: the row is visible.
     """
 
     def __init__(self, cells: dict[str, str], raw: Mapping[str, Any] | None = None) -> None:
@@ -41,7 +40,7 @@ class Row(Mapping[str, str]):
 
 
 class Table(list[Row]):
-    """The rows of one table. `headers` are there for an empty table too; `virtual`: it shows only a part of itself."""
+    """The rows of one table. `headers`: also set for an empty table. `virtual`: it shows only some of its rows."""
 
     def __init__(self, headers: tuple[str, ...], rows: list[Row], *, virtual: bool = False) -> None:
         super().__init__(rows)
@@ -50,7 +49,7 @@ class Table(list[Row]):
 
     @classmethod
     def read(cls, raw: Mapping[str, Any]) -> "Table":
-        """The table as the snapshot tells it. A second header of the same name becomes "Name (2)"."""
+        """The table from the snapshot's data. A second header of the same name becomes "Name (2)"."""
         headers = _distinct([normal(header) for header in raw["headers"]])
         rows = [Row(_named(headers, row["cells"]), row) for row in raw["rows"]]
         return cls(headers, rows, virtual=raw["virtual"])
@@ -66,6 +65,6 @@ def _distinct(headers: list[str]) -> tuple[str, ...]:
 
 
 def _named(headers: tuple[str, ...], cells: list[str]) -> dict[str, str]:
-    """The cells by header; a row that is too short has "" in what is missing, for `opaque` to keep its places."""
+    """The cells by header. Missing cells of a short row become "", so the positions in `opaque` stay right."""
     padded = [normal(cell) for cell in cells] + [""] * len(headers)
     return dict(zip(headers, padded, strict=False))

@@ -1,6 +1,6 @@
-"""The visible text of a page, and where on it each piece stands.
+"""The visible text of a page, and the position of each piece.
 
-This module must not know browsers. It may never hold the value of a form control: the snapshot leaves them out.
+It never contains the value of a form control: the snapshot leaves these out.
 """
 
 import re
@@ -13,9 +13,9 @@ from .normal import normal_part
 
 
 class Found(Frozen):
-    """One hit of a pattern: its text, its named groups that took part, and its box in the window if it has one.
+    """One hit of a pattern: its text, its named groups that matched, and its box in the window if it has one.
 
-    `whole`: the text with the rest of the words in which it begins and ends ("for S-7" may be a part of "for S-70").
+    `whole`: the text extended to whole words ("for S-7" may be a part of "for S-70").
     """
 
     text: str
@@ -29,7 +29,7 @@ class Found(Frozen):
 
 
 class VisibleText:
-    """Pieces of text in reading order, joined in normal form; a line for each block."""
+    """Pieces of text in reading order, joined in normal form, one line per block."""
 
     def __init__(self, pieces: Iterable[tuple[str, Box | None]]) -> None:
         text = ""
@@ -47,7 +47,7 @@ class VisibleText:
         self.text = text.rstrip()
 
     def find(self, pattern: str | re.Pattern[str]) -> list[Found]:
-        """Every hit of a regular expression (`.` stays within a line), from the top. Empty hits don't count."""
+        """Every hit of a regular expression (`.` stays within a line), in page order, except empty hits."""
         return [
             Found(text=hit[0], whole=self._whole(*hit.span()), groups=_taken(hit), box=self._box(*hit.span()))
             for hit in re.finditer(pattern, self.text)
@@ -63,7 +63,7 @@ class VisibleText:
 
 
 def pattern_words(pattern: str) -> str:
-    """A regular expression as a person reads it: each named group is its `<name>`, an escaped mark is the mark."""
+    """A regular expression in readable form: a named group becomes `<name>`, and escapes lose their backslash."""
     words = pattern
     while found := re.search(r"\(\?P<(\w+)>", words):
         words = words[: found.start()] + f"<{found[1]}>" + words[_end_of_group(words, found.end()) :]
@@ -71,7 +71,7 @@ def pattern_words(pattern: str) -> str:
 
 
 def _end_of_group(pattern: str, start: int) -> int:
-    """Where the group ends whose content begins at `start`: brackets in a set, or escaped, close nothing."""
+    """The end of the group whose content begins at `start`. Brackets that are escaped or in a set don't count."""
     depth, in_set = 1, False
     for mark in re.finditer(r"\\.|[][()]", pattern[start:]):
         in_set = mark[0] == "[" or (in_set and mark[0] != "]")
@@ -83,7 +83,7 @@ def _end_of_group(pattern: str, start: int) -> int:
 
 
 def around(boxes: list[Box]) -> Box | None:
-    """The smallest box that holds all `boxes`; None for none."""
+    """The smallest box around all `boxes`; None if there are none."""
     if not boxes:
         return None
     left, top = min(b[0] for b in boxes), min(b[1] for b in boxes)

@@ -1,7 +1,6 @@
-"""A text that the page showed after the gesture, and that may be gone by now.
+"""A text that the page showed after the gesture, even if it has disappeared since.
 
-This module must not know how it was recorded. What may never happen: a text that was there before the gesture's input
-counts; one without our key proves.
+A text that was there before the gesture's input never counts, and a text without our key never proves anything.
 """
 
 import re
@@ -20,15 +19,16 @@ if TYPE_CHECKING:
 
 
 class ToastLog(Keyed, Observer):
-    """A regular expression in what the acting page began to show after the gesture, in any frame, however briefly.
+    """A regular expression in text that the acting page showed after the gesture, in any frame, however briefly.
 
         ToastLog(r"Order (?P<number>\\S+) placed", key=order)
 
-    Arguments:
-        pattern: what the text must hold; its named groups are the values.
-        key: what only this very gesture's text can hold. Without it the text supports and proves nothing.
+    Args:
+        pattern: what the text must contain; its named groups are the values.
+        key: what only this gesture's text can contain. Without it the text only supports.
 
-    It proves "at least once". It is heard by a recorder in the worker that makes the gesture, and gone with it.
+    It proves "at least once". A recorder in the worker that makes the gesture keeps the text; it is lost when the
+    worker ends.
     """
 
     pattern: str
@@ -44,7 +44,7 @@ class ToastLog(Keyed, Observer):
         return frozenset({"toasts"})
 
     def look(self, view: "View") -> Observation:
-        """Look through what was heard since the gesture's input."""
+        """Look through the texts that were recorded since the gesture's input."""
         return self.said_of_recording(view, "the toast", self._hits, _missing)
 
     def _hits(self, recorded: Recording) -> list[Hit]:

@@ -1,8 +1,8 @@
 """The verdict: observations weighed into one outcome, with reasons and a count of effects. Pure.
 
-Source of every rule here: the rules of what an observer may prove. This module must not know pages, stores or
-clocks: what it needs of them it is told in `Circumstances`. It may never conclude `happened` without a match, nor
-`not_happened` while a condition of absence doesn't hold; everything else is `unknown`.
+Source of every rule here: the rules of what an observer may prove. What it needs to know of pages, stores and clocks
+comes in `Circumstances`. It never concludes `happened` without a match, or `not_happened` while a condition of absence
+doesn't hold; everything else is `unknown`.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ from .outcome import Outcome
 
 
 class Verdict(Frozen):
-    """One outcome and all that it stands on.
+    """One outcome and its basis.
 
-    count: effects seen (a lower bound where no counting observer decided). by: positions of the observers that
-    decided. missing: conditions that would have to hold for a conclusion and don't, in words. contradiction: proof
-    stands against proof. more_than_once: at least twice. Both always go to a person.
+    count: effects seen (a lower bound if no counting observer decided). by: positions of the observers that decided.
+    missing: conditions that a conclusion needs and that don't hold, in words. contradiction: one proof contradicts
+    another. more_than_once: it happened at least twice. Both of these always go to a person.
     """
 
     outcome: Outcome
@@ -54,9 +54,9 @@ class Verdict(Frozen):
 
 @dataclass(frozen=True)
 class _Finding:
-    """What one observer's new matches come to: proof of presence, or something seen that proves nothing yet.
+    """The result of one observer's new matches: proof of presence, or a sighting that proves nothing yet.
 
-    `parts`: of an effect that has several.
+    `parts`: the parts' findings, if the effect has several parts.
     """
 
     position: int
@@ -67,7 +67,7 @@ class _Finding:
 
     @property
     def count(self) -> int:
-        """Effects seen. One that doesn't count may meet the same effect in several places of a page."""
+        """Effects seen. An observer that doesn't count may see one effect in several places of a page."""
         if self.parts:
             return max(part.count for part in self.parts)
         if self.seen.counts:
@@ -82,7 +82,7 @@ class _Finding:
 
     @property
     def _quoted(self) -> str:
-        """What was seen, as it stands on the page: for an observer of a text the text is all that it knows."""
+        """What was seen, quoted from the page: an observer of a text knows nothing but the text."""
         return " and ".join(f"“{shorten(text, 200)}”" for text in dict.fromkeys(m.identity for m in self.matches))
 
 
@@ -94,15 +94,16 @@ def weigh(
 ) -> Verdict:
     """Weigh one observation of each observer of `proof` against what it saw before the step's FIRST gesture.
 
-    Any one observer that proves is enough. An observer that cannot tell never changes the outcome.
+    One observer that proves is enough. An observer that cannot tell never changes the outcome.
 
-    Arguments:
+    Args:
         observations: by position of the observer in `proof`.
-        baselines: likewise; None, or a list that ends early, where nobody looked before.
+        baselines: likewise; None, or a shorter list, where nobody looked before.
         proof: the observers, as they are stored with the intent.
-        circumstances: what is known beside.
+        circumstances: what else is known.
 
-    Raises ValueError if there isn't one observation for each observer.
+    Raises:
+        ValueError: there isn't one observation for each observer.
     """
     if len(observations) != len(proof):
         raise ValueError(f"{len(observations)} observations for {len(proof)} observers")
@@ -139,7 +140,7 @@ def _finding(
     observer: Observer,
     circumstances: Circumstances,
 ) -> _Finding | None:
-    """What is new of what was seen; None for nothing. Each part of an effect has its own baseline."""
+    """The new matches of an observation; None if there are none. Each part of an effect has its own baseline."""
     if seen.parts:
         pairs = zip(part_pairs(seen, before), observer.parts, strict=True)
         found = [_finding(position, part, then, watch, circumstances) for (part, then), watch in pairs]
@@ -197,7 +198,8 @@ def _doubt_of_a_shared_key(
 
 
 def _doubt_of_the_baseline(seen: Observation, before: Observation | None) -> str:
-    """A unique match is this gesture's only if it wasn't there before, which somebody must have seen."""
+    """Why a unique match of an observer that counts may be older than the gesture; empty if a look before it could
+    tell."""
     if not seen.counts or (before is not None and before.sight is not Sight.cannot_tell):
         return ""
     why = "nobody looked before the gesture" if before is None else "the look before the gesture could not tell"
@@ -205,7 +207,7 @@ def _doubt_of_the_baseline(seen: Observation, before: Observation | None) -> str
 
 
 def _whose_else(match: Match, observer: Observer, circumstances: Circumstances) -> str:
-    """Why a match of a shared key may not be this gesture's; empty if it can't be anybody else's."""
+    """Why a match of a shared key may not be this gesture's; empty if it must be."""
     site, window = observer.site, circumstances.window
     if site is None or not site.sole_user:
         return "it may be somebody else's"
@@ -221,8 +223,8 @@ def _whose_else(match: Match, observer: Observer, circumstances: Circumstances) 
 def _may_be_early(finding: _Finding, told: Circumstances, *, asks_a_list: bool) -> bool:
     """Whether a text may have been shown before the site answered (an optimistic page).
 
-    It is not where its document came after the request was let out, or where a look while the request was unanswered
-    did not see it. Where nobody looked then, a list decides, if the proof has one.
+    It wasn't if its document arrived after the request was released, or if a look while the request was unanswered
+    did not see it. If nobody looked then, a list decides, if the proof has one.
     """
     since = (match.since for match in finding.matches)
     if told.released_at is not None and all(at is not None and at > told.released_at for at in since):
@@ -266,7 +268,7 @@ def _something_seen(
 
 
 def _missing_of_the_second(present: list[_Finding], told: Circumstances) -> str:
-    """Why what was seen may be the effect of an earlier gesture of the step, with this one's still to come; empty if
+    """Why what was seen may be the effect of an earlier gesture of the step while this one's may still come; empty if
     it can't be."""
     if not told.earlier_may_be_late or not told.unanswered:
         return ""
@@ -282,7 +284,7 @@ def _missing_of_the_second(present: list[_Finding], told: Circumstances) -> str:
 
 
 def _missing_of_a_text(present: list[_Finding], told: Circumstances, *, asks_a_list: bool) -> str:
-    """Why what stands on the page doesn't prove alone; empty if it does, or if an observer that counts saw it too."""
+    """Why the page's text alone doesn't prove; empty if it does, or if an observer that counts saw the effect too."""
     if any(finding.seen.counts for finding in present):
         return ""
     if not told.once_at_most:
@@ -298,7 +300,7 @@ def _against(unknown: Verdict, words: str) -> Verdict:
 
 
 def _values(present: list[_Finding]) -> tuple[dict[str, str], str]:
-    """The values on which all matches agree, and the names of the others."""
+    """The values on which all matches agree, and the names of those that conflict."""
     values: dict[str, str] = {}
     conflicts: dict[str, None] = {}
     for match in (match for finding in present for match in finding.matches):
@@ -311,7 +313,7 @@ def _values(present: list[_Finding]) -> tuple[dict[str, str], str]:
 def _nothing_seen(
     observations: Sequence[Observation], baselines: Sequence[Observation | None], circumstances: Circumstances
 ) -> Verdict:
-    """Unknown, with the shortest list of what is missing: of the observer that is nearest to proving absence."""
+    """Unknown, with the missing conditions of the observer that is nearest to proving absence."""
     pending = tuple(f"{seen.observer}: the site isn't done with something" for seen in observations if seen.pending)
     befores = [*baselines, *([None] * len(observations))]
     pairs = zip(observations, befores, strict=False)

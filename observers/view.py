@@ -1,8 +1,8 @@
-"""The only door to a page: what an observer is given to look through.
+"""The view: an observer's only access to pages.
 
-This module must not know observers or verdicts. Nothing in it may act: a view reads the acting page as it stands
-and opens fresh pages by GET. There is no click, fill, reload or way back here, and every write that a fresh page
-tries is refused (see `write_barrier`). Every look is kept in `looks`, with what it refused.
+A view can't act: it reads the acting page as it is and opens fresh pages by GET. It has no click, fill, reload or way
+back, and every write that a fresh page tries is refused (see `write_barrier`). Every look is recorded in `looks`, with
+the requests that were refused.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,16 +27,16 @@ Keep = Callable[[bytes, str], str]
 """Stores the bytes of a picture of the given media type, and returns their SHA-256 in hex."""
 
 _CARRIES_ROWS = {"document", "eventsource", "fetch", "websocket", "xhr"}
-"""What a page may get its rows by."""
+"""The types of requests that may fetch rows."""
 _ROWS_GO = "rows that were there have gone when it was scrolled: the page shows only a part of the list at once"
-_WINDOW = {"width": 1280, "height": 1600}  # tall enough that a row of a list is on its picture
+_WINDOW = {"width": 1280, "height": 1600}  # tall enough for a picture to show a list's row
 _FORM_VALUES = "input, textarea, select, [contenteditable]"
 
 
 class Look(Frozen):
-    """One page that was looked at: where, how it was answered, when, and which requests of it were refused.
+    """One page that was looked at: its address and status, when, and which of its requests were refused.
 
-    `login`: it was a fresh page, and a login page.
+    `login`: it was a fresh page that turned out to be a login page.
     """
 
     address: str
@@ -48,14 +48,14 @@ class Look(Frozen):
 
 
 class View(Protocol):
-    """What an observer may do. Fakes of it are welcome in tests."""
+    """What an observer may do. Tests may use fakes of it."""
 
     @property
     def current(self) -> Reading | None:
-        """The acting page as it stands, read at each call; None if it is lost or doesn't answer."""
+        """The acting page as it is, read at each call; None if it is lost or doesn't answer."""
 
     def open(self, address: str, *, scripts: bool = True) -> Reading:
-        """A fresh page by GET, with the copied session. Raises LookFailed if it can't be read."""
+        """Open a fresh page by GET, with the copied session. Raises LookFailed if it can't be read."""
 
     @property
     def recorded(self) -> Recording | None:
@@ -98,7 +98,7 @@ class PageView:
 
     @property
     def current(self) -> Reading | None:
-        """The acting page as it stands, read at each call; None if it is lost or doesn't answer (see `looks`)."""
+        """The acting page as it is, read at each call; None if it is lost or doesn't answer (see `looks`)."""
         if self._page is None or self._page.is_closed():
             return None
         try:
@@ -118,7 +118,7 @@ class PageView:
         return reading
 
     def open(self, address: str, *, scripts: bool = True) -> Reading:
-        """A fresh page by GET in a new context with the copied session; it is closed with the view.
+        """Open a fresh page by GET in a new context with the copied session; it is closed with the view.
 
         Raises LookFailed if the address isn't http(s) or the page can't be read in time.
         """
@@ -151,7 +151,7 @@ class PageView:
         return method in SAFE_METHODS or any(site.reads_by(method, address) for site in self._sites)
 
     def _is_login(self, reading: Reading) -> bool:
-        """Whether a fresh page asks for a password, and doesn't show its site's sign of being signed in."""
+        """Whether a fresh page asks for a password and lacks its site's sign of being signed in."""
         sign = next((site.mark for site in self._sites if site.holds(reading.address)), "")
         return reading.asks_password and not (sign and reading.has(sign))
 
@@ -177,7 +177,7 @@ class PageView:
         return tuple(self._looks)
 
     def close(self) -> None:
-        """Close every fresh page. The acting page stays as it is."""
+        """Close every fresh page. The acting page isn't touched."""
         while self._tabs:
             self._tabs.pop().close()
         if self._barrier is not None:
@@ -192,7 +192,7 @@ class PageView:
 
 
 class _Tab:
-    """One fresh page in its own context; the pages of a list are read in it one after the other."""
+    """One fresh page in its own context; it reads the pages of a list one after the other."""
 
     def __init__(
         self,
@@ -227,7 +227,7 @@ class _Tab:
         return reading
 
     def _settled(self, status: int | None) -> Reading:
-        """Read when nothing is loading any more. A page that loads its rows itself isn't empty before that."""
+        """Read the page once nothing is loading: until then, a page whose scripts load its rows looks empty."""
         reading = self._reads(status, Rest(settled=True))
         if not (self._scripts and reading.scripted):
             return reading
@@ -271,14 +271,14 @@ class _Tab:
         return taken
 
     def close(self) -> None:
-        """Close it as it stands."""
+        """Close its context, whatever the page is doing."""
         with suppress(_playwright_error()):  # a browser that is gone has no page to close
             self._page.context.close()
 
 
 def _dismiss(dialog: "Dialog") -> None:
     with suppress(_playwright_error()):
-        if dialog.type == "beforeunload":  # "leave": the page is only ours, and to stay would hang the look
+        if dialog.type == "beforeunload":  # leave: only we use the page, and staying would hang the look
             dialog.accept()
         else:
             dialog.dismiss()
@@ -289,7 +289,7 @@ def _utc_now() -> datetime:
 
 
 def _screenshot(keep: Keep | None, deadline: float) -> Callable[["Page"], str | None]:
-    """A picture by Playwright, with every form control covered, for a view that is given no better way."""
+    """The default way to take a picture: Playwright's, with every form control masked."""
 
     def shoot(page: "Page") -> str | None:
         if keep is None:
@@ -315,26 +315,27 @@ def open_view(
     recorded: Recording | None = None,
     sites: Iterable[Site] = (),
 ) -> PageView:
-    """A view for observers; use it with `with`.
+    """Open a view for observers; use it with `with`.
 
-    Arguments:
-        browser: where fresh pages are opened: the living browser (a connection over CDP will do) or a new one.
-        page: the acting page, to be read as it stands; None if it is lost.
-        state: the session to copy, perhaps with what its tabs held (see `session`). None takes the cookies of the
-            acting page's context. (Not its whole storage state: asking for it hangs for ever while a page there hangs
-            or shows a dialog: measured.)
-        keep: stores a picture and returns its SHA-256; without it no pictures are taken.
+    Args:
+        browser: where fresh pages are opened: the running browser (a CDP connection is enough) or a new one.
+        page: the acting page, to be read as it is; None if it is lost.
+        state: the session to copy, perhaps with the sessionStorage of its tabs (see `session`). None takes the cookies
+            of the acting page's context. (Not its whole storage state: that call hangs for ever while a page there
+            hangs or shows a dialog: measured.)
+        keep: stores a picture and returns its SHA-256; without it, no pictures are taken by default.
         clock: the time, in UTC.
-        deadline: seconds that one look at one page may take, for each of its parts.
-        glance: the same for the acting page, which may wait for an answer that never comes; like `deadline` if None.
+        deadline: seconds for each part of a look at one page.
+        glance: the same for the acting page, which may wait for an answer that never comes; None = `deadline`.
         answer_of_post: the acting page's document is the answer to a POST.
         options: further options of `browser.new_context`, such as locale, timezone_id or client_certificates.
-        shoot: takes and keeps a picture in another way, and returns its hash or None.
-        recorded: what was recorded since the gesture's input, by whoever made it.
-        sites: the declared sites: by their signs a login page is known, and what they declare as reading may be sent.
+        shoot: takes and stores a picture in another way, and returns its hash or None.
+        recorded: what the gesture's worker recorded since the input.
+        sites: the declared sites: their signs of being signed in identify login pages, and requests that they declare
+            as reads may be sent.
     """
     if state is None and page is not None:
-        with suppress(_playwright_error()):  # a lost page has no cookies to give; the look then finds a login page
+        with suppress(_playwright_error()):  # a lost page gives no cookies; the look then finds a login page
             state = cast("StorageState", {"cookies": page.context.cookies(), "origins": []})
     return PageView(
         browser,

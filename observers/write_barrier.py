@@ -36,8 +36,8 @@ _NO_SOCKETS = f"""(() => {{
     html.remove();
   }}
 }})()"""
-# The barrier ends with the process that looks. If it is killed, its pages end at once, and what they send then
-# would arrive. So the functions that send at a page's end are removed.
+# The barrier ends with the process that looks. If that is killed, its pages end at once, and what they send at their
+# end would arrive. So the functions that send at a page's end are disabled.
 _NO_SENDING_AT_THE_END = """(() => {
   const define = (on, name, value) => Object.defineProperty(on, name, {value, configurable: true, writable: true});
   const fetch = globalThis.fetch;
@@ -112,7 +112,7 @@ class WriteBarrier:
         return FreshPage(page, refused)
 
     def remove(self) -> None:
-        """Remove it after every fresh page is closed. The browser then releases what still waits: it isn't theirs."""
+        """Remove it after every fresh page is closed. The browser then releases the waiting requests of other pages."""
         with suppress(_playwright_error()):  # a browser that is gone has no barrier
             self._session.detach()
 
@@ -143,13 +143,14 @@ class WriteBarrier:
         elif write or self._opens_window(event):
             self._refused[context].append(f"{request['method']} {plain_address(request['url'])}")
             self._answer("failRequest", event, errorReason="BlockedByClient")
-        elif icon:  # of a tab that is never shown
+        elif icon:  # for a tab that is never shown
             self._answer("failRequest", event, errorReason="BlockedByClient")
         else:
             self._answer("continueRequest", event, interceptResponse=other)
 
     def _opens_window(self, event: dict[str, Any]) -> bool:
-        """Whether it loads a further window of a fresh page. No look needs one; its scripts may precede its policy."""
+        """Whether it loads another window that a fresh page opened. No look needs one, and its scripts may run before
+        its policy applies."""
         return event["resourceType"] == "Document" and event["frameId"] in self._windows
 
     def _answer_with_policy(self, event: dict[str, Any]) -> None:

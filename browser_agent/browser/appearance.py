@@ -1,8 +1,8 @@
 """How our browser appears to a site: language, time zone, window, proxy and client certificate.
 
-Playwright can't choose the options of the DEFAULT context to which it attaches. So each setting is made where it
-applies to every page from its first request on: the command line, the environment, the profile's preferences. The rest
-(the language of `Intl`, the exact viewport) is set page by page. A fresh page of an observer gets it by `new_context`.
+Playwright can't set the options of the DEFAULT context that it attaches to. So each setting is made where it applies to
+every page from its first request on: the command line, the environment, the profile's preferences. The rest (the
+language of `Intl`, the exact viewport) is set page by page. An observer's fresh page gets them through `new_context`.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from typing import Any
 from browser_agent.browser.client_certificate import ClientCertificate
 
 LOOK_HEIGHT = 1600
-"""The least height of an observer's page, in pixels, so that the rows of a list are in its screenshot."""
+"""The minimum height of an observer's page, in pixels, so that its screenshot shows the rows of a list."""
 
 
 @dataclass(frozen=True)
 class Appearance:
-    """What a site may learn of our browser; empty = as the machine has it.
+    """What a site can learn about our browser; empty = the machine's own setting.
 
     Args:
         locale: language and country, such as "de-DE".
-        time_zone: by its name in the tz database, such as "Europe/Berlin".
+        time_zone: a name from the tz database, such as "Europe/Berlin".
         viewport: width and height of a page, in pixels.
-        proxy: where requests go, such as "http://proxy.example:3128".
-        proxy_bypass: hosts that are reached without it; "<-loopback>" sends this machine's own there too.
-        client: the certificate by which we are known to some sites.
+        proxy: the proxy for requests, such as "http://proxy.example:3128".
+        proxy_bypass: hosts reached without the proxy; "<-loopback>" sends loopback addresses through it too.
+        client: the client certificate that some sites ask for.
     """
 
     locale: str = ""
@@ -38,7 +38,7 @@ class Appearance:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """Chromium's command line."""
+        """Chromium's command line arguments."""
         wanted = {
             "--lang": self.locale,
             "--window-size": "{},{}".format(*self.viewport) if self.viewport else "",
@@ -49,7 +49,7 @@ class Appearance:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Chromium's environment."""
+        """Chromium's environment variables."""
         return {"TZ": self.time_zone} if self.time_zone else {}
 
     @property
@@ -62,7 +62,7 @@ class Appearance:
 
     @property
     def context_options(self) -> dict[str, Any]:
-        """The same for a fresh page, as options of Playwright's `new_context`; the proxy is the browser's own."""
+        """The same for a fresh page, as options of Playwright's `new_context`; the proxy is set for the browser."""
         options: dict[str, Any] = {}
         if self.locale:
             options["locale"] = self.locale

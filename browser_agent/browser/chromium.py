@@ -1,7 +1,7 @@
-"""A Chromium that outlives the process that started it, can be found by another process, and is ended for certain.
+"""A Chromium that outlives the process that started it, can be found by another process, and is killed reliably.
 
 Only a separate Chromium process with its own profile and its DEFAULT context keeps a live page when the worker attached
-to it is killed; `launch()`, a persistent context and `new_context()` all lose it (measured).
+to it is killed. `launch()`, a persistent context and `new_context()` all lose the page (measured).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FLAGS = (
     "--no-first-run",
     "--no-default-browser-check",
     "--no-service-autorun",
-    "--hide-crash-restore-bubble",  # it was ended by SIGKILL on purpose
+    "--hide-crash-restore-bubble",  # we end it by SIGKILL on purpose
     "--password-store=basic",
     "--use-mock-keychain",
     "--disable-background-networking",
@@ -50,19 +50,19 @@ _FLAGS = (
     "--disable-dev-shm-usage",  # a container's /dev/shm is often too small for a tab
     "--disable-gpu",
     "--disable-popup-blocking",
-    # A page in the background is still read and photographed.
+    # Pages in the background are still read and captured.
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
 )
 _FEATURES = "--disable-features="
-_DISABLED_FEATURES = (  # given once, with what else is to be disabled: Chromium takes the last one only
+_DISABLED_FEATURES = (  # merged with the caller's into one argument: Chromium uses only the last one
     f"{_FEATURES}Translate,OptimizationHints,MediaRouter,HttpsUpgrades,DialMediaRouteProvider,"
-    # Chromium keeps its own address bar ready as two web pages: half of the processor time of a start (measured, 156).
+    # Chromium preloads its own address bar as two web pages: half of the CPU time of a start (measured, Chromium 156).
     "PreloadTopChromeWebUI,WebUIOmniboxPopup,WebUIOmniboxFullPopup,WebUIOmniboxAimPopup"
 )
 _PREFERENCES = {"net": {"network_prediction_options": 2}}
-"""No spare connections: one that was opened ahead counts as used, and a write on it would be sent again (measured)."""
+"""No preconnects: a connection opened ahead counts as used, so Chromium would resend a write on it (measured)."""
 _NOT_FOR_CHROMIUM = frozenset({KEY_VARIABLE, PASSPHRASE_VARIABLE})
 _STDERR_NAME = "chromium.stderr"
 _PORT_NAME = "DevToolsActivePort"
@@ -71,12 +71,12 @@ _POLL_SECONDS = 0.02
 
 
 class ChromiumSilent(Exception):
-    """Chromium's port doesn't answer. Its process may be alive or dead."""
+    """Chromium's debugging port doesn't answer. Its process may be alive or dead."""
 
 
 @dataclass(frozen=True)
 class BrowserId:
-    """A Chromium as it is written in the store, so that another process can find it again."""
+    """A Chromium's identity, as stored, so that another process can find it again."""
 
     endpoint: str
     process: ProcessId
@@ -88,7 +88,7 @@ _IDENTITY = TypeAdapter(BrowserId)
 
 @dataclass(frozen=True)
 class Target:
-    """One line of Chromium's own list of pages: `kind` is "page", "iframe", "service_worker" ..."""
+    """One entry of Chromium's own list of targets: `kind` is "page", "iframe", "service_worker" ..."""
 
     id: str
     kind: str
@@ -97,10 +97,10 @@ class Target:
 
 
 def find_chromium(wanted: Path | None = None) -> Path:
-    """The Chromium to use: the one that is wanted, else the environment's, else Playwright's newest, else the system's.
+    """The Chromium to use: `wanted`, else the environment's, else Playwright's newest, else the system's.
 
     Raises:
-        BrowserUnavailable: there is none, or the one that is wanted or that the environment names can't be run.
+        BrowserUnavailable: there is none, or `wanted` or the one named by the environment can't be run.
     """
     if named := wanted or os.environ.get(ENVIRONMENT_NAME):
         if os.access(named, os.X_OK) and Path(named).is_file():
@@ -116,7 +116,7 @@ def find_chromium(wanted: Path | None = None) -> Path:
 
 
 class Chromium:
-    """One Chromium, ours to end. Make it by `start`, or by `found` in another process."""
+    """One Chromium, ours to end. Created by `start`, or by `found` in another process."""
 
     def __init__(self, identity: BrowserId) -> None:
         self.identity = identity
@@ -135,17 +135,17 @@ class Chromium:
         """Start a Chromium that outlives this process.
 
         Args:
-            profile: its folder, made here with mode 0700; one Chromium at a time.
-            headless: without a window.
+            profile: its profile folder, created here with mode 0700; one Chromium at a time may use it.
+            headless: start it without a window.
             extra: further command line arguments.
             appearance: how it appears to sites.
             executable: the Chromium to start; `find_chromium()` by default.
-            deadline_seconds: until its port answers and its first page is there.
+            deadline_seconds: how long it may take until its port answers and its first page exists.
 
         Raises:
-            BrowserUnavailable: there is none, it died or kept silent, or another one uses the profile; no process of it
-                is left running.
-            Misuse: it can't be given the client certificate.
+            BrowserUnavailable: there is none, it died or didn't answer, or another one uses the profile. None of its
+                processes is left running.
+            Misuse: the client certificate can't be installed in it.
         """
         program = find_chromium(executable)
         folder = _make_profile_folder(profile)
@@ -170,12 +170,12 @@ class Chromium:
 
     @classmethod
     def found(cls, stored: str) -> Chromium:
-        """The Chromium that another process started, by what it `stored`. It may be dead; `end` works either way."""
+        """The Chromium that another process started, from its `stored`. It may be dead; `end` works either way."""
         return cls(_IDENTITY.validate_json(stored))
 
     @property
     def stored(self) -> str:
-        """Its identity as JSON, by which another process finds it."""
+        """Its identity as JSON, from which another process finds it."""
         return _IDENTITY.dump_json(self.identity).decode()
 
     @property
@@ -198,53 +198,53 @@ class Chromium:
         return str(_ask(self.endpoint, "/json/version")["Browser"]).partition("/")[2]
 
     def alive(self) -> bool:
-        """Whether its main process lives. A renderer may outlive it: only `end` tells that nothing is left."""
+        """Whether its main process is alive. A renderer may outlive it: only `end` shows that nothing is left."""
         return processes.alive(self.process)
 
     def targets(self) -> list[Target]:
-        """Its pages and workers, also those that hang. Raises ChromiumSilent."""
+        """Its pages and workers, including those that hang. Raises ChromiumSilent."""
         return [
             Target(id=each["id"], kind=each["type"], url=each["url"], title=each["title"])
             for each in _ask(self.endpoint, "/json/list")
         ]
 
     def end(self, deadline_seconds: float = 10.0) -> frozenset[ProcessId]:
-        """End every process of it by SIGKILL, and return those that were found, each seen dead.
+        """Kill all of its processes with SIGKILL, and return those that were found, each seen dead.
 
-        Chromium's children may lead groups of their own (the zygote, the crash handler) and outlive their parent, so
-        they are found by the tree, by the group, and by the profile in the command line.
+        Chromium's children (the zygote, the crash handler) may lead their own process groups and outlive their parent.
+        So they are found by the process tree, by the group, and by the profile in the command line.
 
         Raises:
-            StillAlive: one of them lives at the deadline: the sender isn't dead, nothing may be concluded.
+            StillAlive: one is still alive at the deadline. It may still send, so nothing may be concluded.
         """
         ended = processes.end([self.process], deadline_seconds, also=lambda: processes_of(self.profile))
         _remove_socket_folder(self.profile)
         return ended
 
     def discard(self) -> None:
-        """`end`, and remove its profile: cache and history hold what was typed, in the clear. Raises StillAlive."""
+        """`end`, and remove the profile: cache and history hold typed text unencrypted. Raises StillAlive."""
         self.end()
         shutil.rmtree(self.profile, ignore_errors=True)
 
 
 def _remove_socket_folder(profile: Path) -> None:
-    """The folder of its socket lies outside of the profile; Chromium removes it at a clean end only."""
+    """Remove the folder of its socket, which lies outside the profile; Chromium removes it only on a clean exit."""
     socket = profile / "SingletonSocket"
     if socket.is_symlink() and (folder := socket.readlink().parent).name.startswith("org.chromium.Chromium."):
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def close_page_by_port(endpoint: str, target_id: str) -> None:
-    """Close a page without attaching: an open dialog or a busy script makes attaching hang. The page is lost.
+    """Close a page without attaching: attaching hangs on an open dialog or a busy script. The page is lost.
 
     Raises:
-        ChromiumSilent: the port doesn't answer, or knows no such page.
+        ChromiumSilent: the port doesn't answer, or has no such page.
     """
     _fetch(endpoint, f"/json/close/{target_id}")
 
 
 def processes_of(profile: Path) -> frozenset[ProcessId]:
-    """The living processes whose command line says that they work in this profile folder."""
+    """The living processes whose command line names this profile folder."""
     named = re.compile(
         rf"--(?:user-data-dir={re.escape(str(profile))}|database={re.escape(str(profile))}/Crash\S*)(?=\s|$)"
     )
@@ -279,7 +279,7 @@ def _arguments(profile: Path, headless: bool, extra: Sequence[str]) -> list[str]
 
 
 def _make_profile_folder(profile: Path) -> Path:
-    """The folder, made for us alone: it holds cookies, and whoever owns it owns the session."""
+    """Create the folder for our user alone: it holds cookies, and its owner has the session."""
     profile.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = profile.resolve()
     if folder.stat().st_uid != os.geteuid():
@@ -297,7 +297,7 @@ def _write_preferences(profile: Path, more: Mapping[str, Any]) -> None:
 
 
 def _spawn(program: Path, arguments: Sequence[str], stderr: Path, environment: Mapping[str, str]) -> int:
-    """Start it in a session of its own, so that no signal for our group, and no death of ours, reaches it."""
+    """Start it in its own session, so that neither a signal to our process group nor our death reaches it."""
     writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     return os.posix_spawn(
         program,
@@ -313,7 +313,7 @@ def _spawn(program: Path, arguments: Sequence[str], stderr: Path, environment: M
 
 
 def _await_port(process: ProcessId, profile: Path, deadline_seconds: float) -> int | None:
-    """The port that it chose, once its first page is there; None if it died or kept silent."""
+    """The port that it chose, once its first page exists; None if it died or didn't answer."""
     deadline = time.monotonic() + deadline_seconds
     while processes.alive(process) and time.monotonic() < deadline:
         port = _written_port(profile)
@@ -328,11 +328,11 @@ def _written_port(profile: Path) -> int | None:
         first, newline, _ = (profile / _PORT_NAME).read_text().partition("\n")
     except FileNotFoundError:
         return None
-    return int(first) if newline else None  # without its line end it is half written
+    return int(first) if newline else None  # no newline: the file is half written
 
 
 def _has_a_page(endpoint: str) -> bool:
-    """The port answers some time before there is a page to attach to."""
+    """Whether there is a page to attach to; the port answers before there is one."""
     try:
         return any(each["type"] == "page" for each in _ask(endpoint, "/json/list"))
     except ChromiumSilent:
@@ -344,7 +344,7 @@ def _ask(endpoint: str, path: str) -> Any:
 
 
 def _fetch(endpoint: str, path: str) -> str:
-    """GET on Chromium's own port, never by way of a proxy."""
+    """GET on Chromium's own port, never through a proxy."""
     address = urlsplit(endpoint)
     connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=_ANSWER_SECONDS)
     try:
@@ -361,7 +361,7 @@ def _fetch(endpoint: str, path: str) -> str:
 
 
 def _from_playwright() -> list[Path]:
-    """Playwright's downloads, the newest first. Its driver would tell, but takes half a second to start."""
+    """Playwright's Chromium downloads, newest first. Its driver knows them too, but takes half a second to start."""
     default = "~/Library/Caches/ms-playwright" if sys.platform == "darwin" else "~/.cache/ms-playwright"
     folder = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or default).expanduser()
     pattern = "chrome-mac*/*.app/Contents/MacOS/*" if sys.platform == "darwin" else "chrome-linux*/chrome"

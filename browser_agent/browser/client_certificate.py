@@ -1,6 +1,6 @@
-"""A client certificate of ours: where it lies, which sites are shown it, and its form for a browser.
+"""Our client certificate: its files, the sites that it is presented to, and its packed form for a browser.
 
-Knows nothing of browsers. What may never happen: the key or its passphrase is part of a run's options, or told.
+The key and its passphrase must never be part of a run's options, nor be shown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from browser_agent.errors import Misuse
 
 PASSPHRASE_VARIABLE = "BROWSER_AGENT_CLIENT_PASSPHRASE"
 PACKED_WITH = "on the way"
-"""The passphrase of the form for a browser, which always has one. It protects nothing: that form is on no disk."""
+"""The passphrase of the packed form, which always needs one. It protects nothing: that form is never on a disk."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class ClientCertificate:
     """A certificate with its key.
 
     Args:
-        file: PEM, perhaps with the key in it, or PKCS #12.
-        key: the key's own file, PEM.
-        origins: who is shown it, such as "https://books.example:443".
+        file: PEM, optionally with the key in it, or PKCS #12.
+        key: a separate file with the key, PEM.
+        origins: the origins it is presented to, such as "https://books.example:443".
     """
 
     file: Path
@@ -40,7 +40,7 @@ class ClientCertificate:
     origins: tuple[str, ...]
 
     def check(self) -> None:
-        """Look whether it can be presented from here. Raises Misuse."""
+        """Check that it can be presented on this machine. Raises Misuse."""
         if sys.platform != "linux":
             raise Misuse("A client certificate can be presented on Linux only. Nothing was started.")
         if not self.origins:
@@ -70,7 +70,7 @@ class ClientCertificate:
 
     @property
     def preferences(self) -> dict[str, Any]:
-        """Those of a new profile by which Chromium presents it without asking."""
+        """A new profile's preferences, which make Chromium present it without asking."""
         shown: dict[str, Any] = {f"{origin},*": {"setting": {"filters": [{}]}} for origin in self.origins}
         return {"profile": {"content_settings": {"exceptions": {"auto_select_certificate": shown}}}}
 
@@ -95,14 +95,17 @@ _IN_THE_HOME = {
     "XDG_CACHE_HOME": ".cache",
     "XAUTHORITY": ".Xauthority",
 }
-"""What else is looked for in a home folder, fonts and the right to the screen among it: that stays the user's own."""
+"""What else programs look for in a home folder, such as fonts and access to the screen: these stay the user's own."""
 
 
 def presenting(profile: Path, certificate: ClientCertificate | None) -> dict[str, str]:
-    """Make the store in a new profile; what Chromium's environment must say of it.
+    """Create the NSS store in a new profile.
+
+    Returns:
+        The environment variables that Chromium needs to find it.
 
     Raises:
-        Misuse: the certificate can't be used, or there is no NSS here.
+        Misuse: the certificate can't be used, or NSS isn't installed.
     """
     if certificate is None:
         return {}
@@ -122,5 +125,5 @@ def _fill(folder: Path, certificate: ClientCertificate) -> None:
 
 
 def _of_the_user(environment: Mapping[str, str]) -> dict[str, str]:
-    home = os.path.expanduser("~")  # it may have none, as in a container
+    home = os.path.expanduser("~")  # $HOME may be unset, as in a container
     return {name: environment.get(name) or os.path.join(home, place) for name, place in _IN_THE_HOME.items()}

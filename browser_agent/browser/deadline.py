@@ -1,7 +1,7 @@
 """A deadline for one Playwright call: `page.evaluate` and CDP's `send` and `detach` have none of their own.
 
-A page with an open dialog, a busy script or a stopped Chromium never answers them (35 s and more were seen).
-Written for the sync API: while our code runs, Playwright's event loop is the running loop of this thread. Only the
+A page with an open dialog, a busy script or a stopped Chromium never answers them (waits of 35 s and more were seen).
+This works for the sync API: while our code runs, Playwright's event loop is the running loop of this thread. Only the
 call itself is cancelled, never a call that an event listener makes meanwhile.
 """
 
@@ -16,18 +16,18 @@ _Work = Coroutine[Any, Any, Any] | Generator[Any, None, Any]  # as typeshed has 
 
 
 class DeadlinePassed(Exception):
-    """The page didn't answer in time. Whether it will still do what was asked isn't known: so ask it only to look."""
+    """The page didn't answer in time. It may still do what was asked, so ask it only to read."""
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:
-    """Make one Playwright call, and stop waiting for it after so many seconds.
+    """Make one Playwright call, and stop waiting for it at a deadline.
 
     Args:
-        seconds: how long to wait at most.
-        call: makes exactly one call of Playwright's sync API. It may go on in the browser: never pass a gesture.
+        seconds: the longest time to wait.
+        call: makes exactly one call of Playwright's sync API. The browser may still carry it out: never pass a gesture.
 
     Raises:
-        DeadlinePassed: no answer in that time.
+        DeadlinePassed: there was no answer in that time.
     """
     loop = asyncio.get_running_loop()
     previous = loop.get_task_factory()

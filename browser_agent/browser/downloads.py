@@ -1,4 +1,4 @@
-"""Kept downloads: stores each file that a worker's pages download in a folder, whether or not the step waits for it.
+"""Stores each file that a worker's pages download in a folder, whether or not the step waits for it.
 
 A download in progress when its worker dies is lost: Playwright's own copy ends with the worker's driver. No error here
 is raised into a gesture.
@@ -21,20 +21,20 @@ from playwright.sync_api import BrowserContext, Download, Error, Page
 from browser_agent.errors import Misuse
 
 PATIENCE_SECONDS = 600.0
-"""How long the end of a download is waited for, so that a step isn't over before its files are kept."""
+"""How long to wait for downloads to finish, so that a step doesn't end before its files are kept."""
 _POLL_SECONDS = 0.1
 
 Tell = Callable[[str, str], None]
-"""Says something to the person who watches, by kind and words."""
+"""Reports an event to the person watching: its kind, and a sentence."""
 
 
 class Downloads:
-    """Keeps what is downloaded from when it was made.
+    """Keeps everything that is downloaded after it was created.
 
     Args:
-        context: whose pages are listened to, those to come as well.
+        context: the browser context whose pages are listened to, including later ones.
         folder: where the files are kept.
-        owner: no other process has that name; see `keep`.
+        owner: a name that no other process uses; see `keep`.
         tell: see `Tell`.
     """
 
@@ -47,7 +47,7 @@ class Downloads:
         context.on("page", self._opened)
 
     def wait(self, seconds: float = PATIENCE_SECONDS) -> None:
-        """Wait until what has begun is kept, or can't be; what takes longer than those seconds is told. Never raises.
+        """Wait until each download that has begun is kept or has failed; report those that take longer. Never raises.
 
         A download that has not begun yet isn't waited for.
         """
@@ -59,7 +59,7 @@ class Downloads:
         self._pending.clear()
 
     def _process_events(self) -> bool:
-        """For a moment; False if no page is left that can: so is the browser, or all of it has crashed."""
+        """Process events for a moment; False if no page can: the browser is gone, or all pages have crashed."""
         for page in self._context.pages:
             with suppress(Error):
                 page.wait_for_timeout(_POLL_SECONDS * 1000)
@@ -70,7 +70,7 @@ class Downloads:
         page.on("download", self._download_started)
 
     def _download_started(self, download: Download) -> None:
-        """Wait for its end, while everything else goes on: this is called from an event."""
+        """Wait for it to finish, while everything else goes on: this is called from an event."""
         name = safe_name(download.suggested_filename)
         self._pending[download] = name
         self._count += 1
@@ -87,16 +87,16 @@ class Downloads:
 
 
 LONGEST_NAME = 200
-"""Bytes of a name; most file systems take 255."""
+"""The longest file name, in bytes; most file systems allow 255."""
 UNNAMED = "download"
 _NOT_IN_A_NAME = re.compile(r'[<>:"|?*]')
 
 
 def check_folder(folder: Path | None) -> None:
-    """Make the folder, if there is to be one, and see that files can be kept in it as they must be.
+    """Create the folder, if one is given, and check that files can be kept in it as `keep` does.
 
     Raises:
-        Misuse: it can't be made or written, or its file system knows no hard links.
+        Misuse: it can't be created or written, or its file system has no hard links.
     """
     if folder is None:
         return
@@ -117,19 +117,20 @@ def check_folder(folder: Path | None) -> None:
 
 
 def keep(source: Path, folder: Path, wanted: str, owner: str) -> Path:
-    """Keep a copy of a whole file in a folder; returns when it is on the disk.
+    """Keep a copy of a complete file in a folder; return when it is on the disk.
 
     Args:
         source: the file.
         folder: where it is kept.
         wanted: the name that its site suggests.
-        owner: whose it is, so that `sweep` finds what a death has left; no other process may use it meanwhile.
+        owner: names the unfinished copy, so that `sweep` can remove what a dead process left. No other process may use
+            it meanwhile.
 
     Returns:
-        Its path: the safe form of that name, with a number if that was taken.
+        Its path: the safe form of that name, with a number if it was taken.
 
     Raises:
-        OSError: it could not be kept; nothing of it is left under any name.
+        OSError: it could not be kept; no part of it is left under any name.
     """
     _make_folder(folder)
     part = folder / f".{owner}.part"
@@ -148,13 +149,13 @@ def keep(source: Path, folder: Path, wanted: str, owner: str) -> Path:
 
 
 def sweep(folder: Path, owner: str) -> None:
-    """Remove what dead processes have left half written, by the beginning of the owner's name."""
+    """Remove the unfinished copies that dead processes left; `owner` is the beginning of their owners' names."""
     for part in folder.glob(f".{owner}*.part"):
         part.unlink(missing_ok=True)
 
 
 def safe_name(suggested: str) -> str:
-    """The name as one that stands for a plain file in its folder, and looks like what it is."""
+    """The name made safe: it names a plain file in its folder, and no invisible character disguises its type."""
     last = re.split(r"[/\\]", suggested)[-1]
     shown = "".join(each for each in unicodedata.normalize("NFC", last) if unicodedata.category(each)[0] != "C")
     stem, kind = os.path.splitext(_NOT_IN_A_NAME.sub("_", shown).strip(" ."))
@@ -189,7 +190,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """A new name is on the disk when its folder is."""
+    """Sync the folder: a new name is on the disk only then."""
     opened = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(opened)

@@ -16,10 +16,10 @@ START_SECONDS = 30
 
 @contextmanager
 def sync_driver() -> Iterator[sync_api.Playwright]:
-    """Start a driver with Playwright's sync API, and stop it at the end.
+    """Start a driver with Playwright's sync API, and stop it on exit.
 
     Raises:
-        BrowserUnavailable: it doesn't start.
+        BrowserUnavailable: the driver doesn't start.
     """
     try:
         playwright = sync_api.sync_playwright().start()
@@ -33,10 +33,10 @@ def sync_driver() -> Iterator[sync_api.Playwright]:
 
 @asynccontextmanager
 async def async_driver() -> AsyncIterator[async_api.Playwright]:
-    """Start a driver with Playwright's async API, and stop it at the end.
+    """Start a driver with Playwright's async API, and stop it on exit.
 
     Raises:
-        BrowserUnavailable: it doesn't start.
+        BrowserUnavailable: the driver doesn't start.
     """
     try:
         playwright = await async_api.async_playwright().start()
@@ -49,7 +49,7 @@ async def async_driver() -> AsyncIterator[async_api.Playwright]:
 
 
 def driver_failure() -> BrowserUnavailable | None:
-    """Start the driver once; why that fails, or None."""
+    """Start the driver once, and return why that fails, or None."""
     command = [sys.executable, "-m", "playwright", "--version"]
     try:
         ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=START_SECONDS)
@@ -63,5 +63,5 @@ def driver_failure() -> BrowserUnavailable | None:
 
 
 def _start_error(error: Exception) -> Exception:
-    """Playwright has no type of its own for a driver that doesn't start, so it is started once more to find out."""
+    """Start the driver again to find out why: Playwright has no error type for a driver that doesn't start."""
     return driver_failure() or error

@@ -1,4 +1,4 @@
-"""The error messages that a page shows. Reads visible text only, never the value of a field."""
+"""Reads the error messages that a page shows, from visible text only, never from the value of a field."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from browser_agent.browser.deadline import DeadlinePassed, within
 
 MOST_LINES = 5
 
-# Returns two lists of lines: what looks like an error, and what the main part of the page says.
+# Returns two lists of lines: what looks like an error, and the text of the page's main part.
 _READ = r"""(root) => {
   const FIELDS = "input, textarea, select, option, datalist, [contenteditable]:not([contenteditable=false])";
   const UNREAD = `script, style, noscript, template, iframe, ${FIELDS}`;
@@ -39,11 +39,11 @@ _READ = r"""(root) => {
 def complaints(page: Page, seconds: float) -> list[str]:
     """What looks like an error on the page, else the first lines of its main part.
 
-    An error is what carries `role=alert`, a class that is named after errors, or the message of a field that is
-    marked as invalid (`aria-errormessage`, `aria-describedby`).
+    An error is an element with `role=alert` or a class named after errors, or the message of a field that is marked as
+    invalid (`aria-errormessage`, `aria-describedby`).
 
     Args:
-        page: the page as it stands.
+        page: the page, read as it is.
         seconds: how long it may take to answer.
 
     Returns:

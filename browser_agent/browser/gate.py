@@ -1,9 +1,10 @@
 """The keeper's gate: holds a gesture's writes, checks them, and releases each once or refuses it.
 
-A worker can click but not send. While the gate is armed, every write of the browser is paused. Before one is released,
-the fence is checked again, `released` is stored, and the browser's pooled connections are closed, so that the request
-leaves on a fresh connection. Chromium doesn't repeat such a request by itself (measured; see `ShouldResendRequest` in
-Chromium's net/http/http_network_transaction.cc). The gate fails closed: on any error here the request is refused.
+A worker can click but not send. While the gate is armed, every write of the browser is paused. Before a write is
+released, the fence is checked again, `released` is stored, and the browser's pooled connections are closed, so that the
+request leaves on a fresh connection. Chromium doesn't resend such a request by itself (measured; see
+`ShouldResendRequest` in Chromium's net/http/http_network_transaction.cc). The gate fails closed: on any error here the
+request is refused.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from browser_agent.wire import NO_SITE, SiteWrites, WireReport
 
 FLUSH_SECONDS = 5.0
 COMMIT_SECONDS = 5.0
-"""How long a write that isn't declared waits for the declared commit request to leave first."""
+"""How long an undeclared write waits for the declared commit request to leave first."""
 _POLL_SECONDS = 0.02
 CAN_FLUSH = "() => Boolean(globalThis.chrome?.benchmarking?.closeConnections)"
 FLUSH = """() => {
@@ -44,7 +45,7 @@ class Gate:
     Args:
         interceptor: installed in that Chromium, on the keeper's own connection.
         context: the default context of our Chromium, on the keeper's own connection.
-        helper: a page of that context on which nothing acts; pooled connections are closed from it. May be replaced.
+        helper: a page of that context that no task acts on; pooled connections are closed from it. May be replaced.
         release: see `Release`.
         reach: see `Reach`.
         log: the browser's network log, if one is read.
@@ -79,8 +80,8 @@ class Gate:
     ) -> bool:
         """Arm it before the gesture's input. False: it can't work in this browser, and isn't armed.
 
-        With `unguarded` it is armed all the same: the fence is checked and `released` stored, and the report says that
-        the browser may send a request twice.
+        With `unguarded` it is armed anyway: the fence is checked and `released` is stored, and the report says that the
+        browser may send a request twice.
         """
         guarded = await self._ask_helper(CAN_FLUSH)
         if not guarded and not unguarded:
@@ -102,7 +103,7 @@ class Gate:
             await self._interceptor.pause_none()
 
     async def close(self) -> None:
-        """Open it for good and remove its listeners, for a browser that continues without us."""
+        """Open it for good and remove its listeners; the browser continues without us."""
         self._current = None
         self._context.remove_listener("page", self._watch_page)
         self._context.remove_listener("requestfinished", self._finished)
@@ -116,7 +117,7 @@ class Gate:
         self._refusing = because
 
     async def catch_up(self) -> None:
-        """Read the network log up to now, so that the reports can say what isn't in it."""
+        """Read the network log up to now, so that the reports can rely on what isn't in it."""
         if self._log is not None:
             await self._log.catch_up(self.helper)
 
@@ -150,8 +151,8 @@ class Gate:
             return declared and not traffic.is_declared(other)
 
         async with self._send_order.write_turn(paused, may_cut_off=may_cut_off) as clear:
-            # A write that isn't declared and still waits when the gesture is settled is no part of it, and passes.
-            # One that may be the commit request never passes so: the fence of a settled gesture refuses it.
+            # An undeclared write that still waits when the gesture is settled isn't part of it, and passes.
+            # One that may be the commit request never passes this way: the fence of a settled gesture refuses it.
             opened = not traffic.armed and self._refusing is None and traffic.sends is not None and not declared
             if not opened:
                 refused = refused or await self._refused(traffic, paused, address, flush=clear and traffic.guarded)
@@ -170,7 +171,7 @@ class Gate:
             await self._reach(Point.RELEASED, traffic.gesture)
 
     async def _commit_left(self, traffic: GestureTraffic) -> bool:
-        """Wait for the declared commit request to leave; False if it doesn't. True too once the gesture is settled."""
+        """Wait for the declared commit request to leave; False if it doesn't. Also True once the gesture is settled."""
         until = asyncio.get_running_loop().time() + COMMIT_SECONDS
         while traffic.armed and not traffic.commit_left:
             if self._refusing is not None or asyncio.get_running_loop().time() > until:
@@ -191,7 +192,7 @@ class Gate:
         return self._refusing  # it may have been set while the connections were being closed
 
     async def _error_of(self, call: Awaitable[None]) -> str | None:
-        """What the call raises, as text. A stop, a lost lease, a full disk: the request must not leave."""
+        """What the call raises, as text. On a stop, a lost lease or a full disk, the request must not leave."""
         try:
             await call
         except asyncio.CancelledError:
@@ -209,7 +210,7 @@ class Gate:
     # a released write has ended
 
     async def _request_ended(self, paused: PausedRequest, end: ResponseHead | str) -> None:
-        """It got a response head or an error; the body may still be on its way to a living page."""
+        """The request got a response head or an error; the body may still be on its way to a living page."""
         traffic = next((traffic for traffic in self._traffic.values() if paused in traffic.facts), None)
         first = traffic is not None and isinstance(end, ResponseHead) and traffic.answered(paused, end)
         if traffic is not None and isinstance(end, str):

@@ -13,14 +13,14 @@ from observers.request_pattern import matches_request
 
 _PASSED_AT_MOST = 5
 _MAY_WRITE = frozenset({"document", "xhr", "fetch"})
-"""Resource types by which a site may change something on a GET; images and styles are not among them."""
+"""Resource types with which a GET may change something on a site; images and styles are not among them."""
 
 
 @dataclass
 class GestureTraffic:
-    """What is seen of one gesture's requests.
+    """What was seen of one gesture's requests.
 
-    `site` = the site that the gesture changes; `passed_documents` = the first documents that were loaded unheld;
+    `site` = the site that the gesture changes; `passed_documents` = the first documents loaded without being held;
     `guarded` = the browser's pooled connections can be closed, so that the browser sends nothing twice; `span` = the
     gesture's part of the network log, if one is read.
     """
@@ -39,7 +39,7 @@ class GestureTraffic:
 
     @property
     def pending(self) -> bool:
-        """Whether a released request waits for its response."""
+        """Whether a released request is still waiting for its response."""
         return any(fact.released and fact.status is None and fact.error is None for fact in self.facts.values())
 
     def is_declared(self, request: PausedRequest) -> bool:
@@ -51,8 +51,10 @@ class GestureTraffic:
         return self.is_declared(request) or not self.site.is_read(request.method, request.url)
 
     def waits_for_commit(self, request: PausedRequest) -> bool:
-        """Whether a write may leave only after the declared commit request: it goes to the site's own origin, and is
-        neither that request nor harmless."""
+        """Whether a write may leave only after the declared commit request.
+
+        Such a write goes to the site's own origin, and is neither that request nor harmless.
+        """
         undeclared = self.sends is not None and not self.is_declared(request)
         return undeclared and self.site.holds_back(request.method, request.url)
 
@@ -96,7 +98,7 @@ class GestureTraffic:
         return True
 
     def ended(self, request: PausedRequest) -> None:
-        """Record that the whole response to a released request has come."""
+        """Record that the whole response to a released request has arrived."""
         fact = self.facts.get(request)
         if fact is not None and fact.released and fact.status is not None:
             self.facts[request] = fact.model_copy(update={"ended": True})

@@ -1,7 +1,7 @@
 """The keeper's Chromium: its process, the keeper's own connection to it, and the gate.
 
-It outlives workers. It is killed and seen dead before anything is concluded from its silence. The session (cookies and
-storage) is kept in memory, so that a new browser can look under the same account.
+It outlives workers. Nothing is concluded from its silence before it has been killed and seen dead. The session (cookies
+and storage) is kept in memory, so that a new browser can look under the same account.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from observers.session import SESSION_STORAGE, storage_state, without_undeclared
 T = TypeVar("T")
 
 ATTACH_SECONDS = 6.0
-"""How long attaching to a browser in use may take; one that takes longer has a page that hangs."""
+"""How long attaching to a browser in use may take; if it takes longer, one of its pages hangs."""
 NEW_SECONDS = 25.0
-"""The same for a new browser, in which nothing hangs: if it is slow, the machine is."""
+"""The same for a new browser, in which no page hangs: if it is slow, the machine is slow."""
 STATE_SECONDS = 3.0
 DRIVER_SECONDS = 5.0
 DISARM_SECONDS = 3.0
 FRONT_SECONDS = 1.0
 HELPER_ADDRESS = "about:blank#browser-agent"
-"""The address of the page from which pooled connections are closed. No task acts on it."""
+"""The address of the page that closes pooled connections. No task acts on it."""
 
 
 class GuardedBrowser:
@@ -55,10 +55,10 @@ class GuardedBrowser:
     def __init__(self, chromium: Chromium, browser: Browser, gate: Gate, log: NetworkLog | None) -> None:
         self.chromium, self._browser, self.gate, self.log = chromium, browser, gate, log
         self._context = browser.contexts[0]
-        self.ended = False  # by us, or it is being ended
+        self.ended = False  # we have ended it, or are ending it
         self._dialogs: list[Dialog] = []
         self.last_state: dict[str, Any] = {}  # the session as it was last read
-        self.indexed_db: Sequence[str] = ()  # origins for which it belongs to the session
+        self.indexed_db: Sequence[str] = ()  # origins whose IndexedDB belongs to the session
         # A second connection without a listener would dismiss the worker's dialogs (measured).
         self._context.on("dialog", self._remember_dialog)
 
@@ -77,7 +77,7 @@ class GuardedBrowser:
         appearance: Appearance = AS_IT_IS,
         executable: Path | None = None,
     ) -> GuardedBrowser:
-        """Start a Chromium with a new profile and the session `state`; with `netlog`, read its network log.
+        """Start a Chromium with a new profile and the session `state`; if `netlog`, read its network log.
 
         Raises:
             BrowserUnavailable: see `Chromium.start`.
@@ -122,7 +122,7 @@ class GuardedBrowser:
     ) -> GuardedBrowser | None:
         """Connect to a living Chromium; None if that fails or takes longer than `seconds`.
 
-        `log` was opened before Chromium's start; there is none for a Chromium that another keeper started.
+        `log` was opened before Chromium started; a Chromium that another keeper started has none.
         """
         try:
             browser = await playwright.chromium.connect_over_cdp(chromium.endpoint, timeout=seconds * 1000)
@@ -135,14 +135,14 @@ class GuardedBrowser:
         return cls(chromium, browser, Gate(interceptor, context, helper, release, reach, log), log)
 
     def listen(self, saw: Callable[[Request], None]) -> None:
-        """Call `saw` with each request of the pages, but not with those of an observer's fresh page."""
+        """Call `saw` with each request of the pages, except those of an observer's fresh page."""
         self._context.on("request", saw)
 
     async def remember_state(self) -> None:
-        """Read cookies and storage at a checkpoint, while the pages answer. A tab's own storage isn't read here.
+        """Read cookies and storage at a checkpoint, while the pages answer. A tab's session storage isn't read here.
 
-        Playwright opens a page of its own to read the storage of a frame's origin. After that, no screenshot of a page
-        with frames behind it succeeds (measured), so the pages are brought to the front again.
+        Playwright opens its own page to read the storage of a frame's origin. After that, no screenshot of a page with
+        frames behind it succeeds (measured), so the pages are brought to the front again.
         """
         state = await _within(STATE_SECONDS, self._context.storage_state(indexed_db=bool(self.indexed_db)))
         if state is not None:
@@ -153,12 +153,12 @@ class GuardedBrowser:
             await _to_front(pages)
 
     def remember_tab(self, origin: str, stored: dict[str, str]) -> None:
-        """Keep the acting page's session storage for its origin; that of other origins can't be read from here."""
+        """Keep the acting page's session storage for its origin; other origins' can't be read from here."""
         in_tab = {**self.last_state.get(SESSION_STORAGE, {}), origin: stored}
         self.last_state = {**self.last_state, SESSION_STORAGE: in_tab}
 
     async def state(self) -> dict[str, Any]:
-        """The current cookies, with the storage that was last read: a page that hangs gives none (measured)."""
+        """The current cookies, with the storage last read: a page that hangs doesn't return its own (measured)."""
         cookies = await _within(STATE_SECONDS, self._context.cookies())
         if cookies is not None:
             self.last_state = {**self.last_state, "cookies": [dict(cookie) for cookie in cookies]}
@@ -168,7 +168,7 @@ class GuardedBrowser:
         self._dialogs.append(dialog)
 
     async def arm(self, gesture: str, sends: str | None, site: SiteWrites = NO_SITE) -> bool:
-        """Arm the gate. If its helper page has crashed with the others, a new one is opened, once."""
+        """Arm the gate. If its helper page has crashed with the others, open a new one, once."""
         if await self.gate.arm(gesture, sends, site):
             return True
         helper = await _within(ATTACH_SECONDS, _new_helper(self._context))
@@ -194,7 +194,7 @@ class GuardedBrowser:
         """Kill all of its processes, and return when all were seen dead.
 
         Raises:
-            StillAlive: one of them is alive, so nothing may be concluded.
+            StillAlive: one of them is still alive, so nothing may be concluded.
         """
         self.ended = True
         self.gate.refuse("the browser was ended")
@@ -208,7 +208,7 @@ class GuardedBrowser:
 
 
 def close_hanging_pages(chromium: Chromium) -> None:
-    """Close all pages but the helper, without attaching: an open dialog or a busy script would make that hang."""
+    """Close all pages but the helper, without attaching: attaching hangs on an open dialog or a busy script."""
     for target in chromium.targets():
         if target.kind == "page" and target.url != HELPER_ADDRESS:
             close_page_by_port(chromium.endpoint, target.id)
@@ -225,13 +225,13 @@ async def driver_answers(playwright: Playwright) -> bool:
 
 
 def ignore_lost_answers(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """A loop's exception handler that ignores what a dead driver leaves; its death is reported elsewhere."""
+    """An event loop's exception handler that ignores a dead driver's errors; its death is reported elsewhere."""
     if "reading from the driver" not in str(context.get("exception")):
         loop.default_exception_handler(context)
 
 
 async def _install_interceptor(browser: Browser, context: BrowserContext, helper: Page) -> Interceptor:
-    """Install it in the whole browser, and in the pages of the context that exist already."""
+    """Install it in the whole browser, and in the context's existing pages."""
     of_helper = await context.new_cdp_session(helper)
     target = await of_helper.send("Target.getTargetInfo")
     await of_helper.detach()
@@ -261,13 +261,13 @@ async def _new_helper(context: BrowserContext) -> Page:
 
 
 async def _to_front(pages: Sequence[Page]) -> None:
-    """A screenshot of a page in the background takes twenty times longer (measured)."""
+    """Bring each page to the front: a screenshot of a page in the background takes twenty times longer (measured)."""
     for page in pages:
-        await _within(FRONT_SECONDS, page.bring_to_front())  # one that has crashed never does
+        await _within(FRONT_SECONDS, page.bring_to_front())  # a crashed page never answers
 
 
 async def _within(seconds: float, answer: Awaitable[T]) -> T | None:
-    """The answer; None if the browser gives none in that time."""
+    """The answer; None if the browser doesn't give one in that time."""
     try:
         return await asyncio.wait_for(answer, seconds)
     except (Error, TimeoutError):
@@ -283,7 +283,7 @@ async def apply_appearance(context: BrowserContext, appearance: Appearance) -> N
         return
 
     async def apply(page: Page) -> None:
-        with suppress(Error, TimeoutError):  # the page is gone, or doesn't answer
+        with suppress(Error, TimeoutError):  # the page is gone or doesn't answer
             await asyncio.wait_for(_apply(page, appearance), PAGE_SECONDS)
 
     context.on("page", apply)

@@ -1,4 +1,4 @@
-"""Operations on pictures as bytes: encode, compare, cover, mark. A picture is never changed in place."""
+"""Operations on pictures: encode, compare, cover, mark. A picture is never changed in place."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ QUALITY = 80
 LONGEST_SIDE = 16_383  # WebP's own limit, in pixels
 MOST_PIXELS = 40_000_000
 MOST_BYTES = 30_000_000
-_NOISE = 24  # of 255: what WebP's loss may change in a pixel that was the same
+_NOISE = 24  # of 255: how much lossy WebP may change an equal pixel
 _FLAT = 8  # of 255
 _INK = (214, 0, 110)
 _COVER, _EDGE = (214, 218, 222), (168, 174, 180)
 
 
 class NotAPicture(ValueError):
-    """The bytes are no picture, or one too large to be decoded or stored."""
+    """The bytes are not a picture, or the picture is too large to be decoded or stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle in pixels of its picture, counted from the left top corner."""
+    """A rectangle in pixels of its picture, counted from the top left corner."""
 
     left: int
     top: int
@@ -34,23 +34,23 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class PictureChange:
-    """What differs between two pictures: the box around it (None: nothing), and its share of all pixels, 0 to 1."""
+    """The difference between two pictures: the box around it (None: none), and its share of all pixels, 0 to 1."""
 
     box: Box | None
     ratio: float
 
 
 def to_webp(picture: bytes) -> bytes:
-    """PNG or JPEG bytes as WebP, quality 80, method 0 (method 4: four times slower for a fifth less, measured).
+    """PNG or JPEG bytes as WebP, quality 80, method 0 (method 4 is four times slower for a fifth less, measured).
 
     Raises:
-        NotAPicture
+        NotAPicture: see `decode`.
     """
     return encode(decode(picture))
 
 
 def decode(picture: bytes) -> Image.Image:
-    """The picture in memory, as RGB. Raises NotAPicture, also for sizes out of bounds: before anything is decoded."""
+    """The decoded picture, as RGB. Raises NotAPicture; a size out of bounds raises before anything is decoded."""
     if len(picture) > MOST_BYTES:
         raise NotAPicture(f"{len(picture)} bytes are more than {MOST_BYTES}")
     try:
@@ -64,7 +64,7 @@ def decode(picture: bytes) -> Image.Image:
 
 
 def encode(image: Image.Image) -> bytes:
-    """As WebP. The same pixels give the same bytes."""
+    """The picture as WebP. The same pixels give the same bytes."""
     written = io.BytesIO()
     image.save(written, "WEBP", quality=QUALITY, method=0)
     return written.getvalue()
@@ -81,7 +81,7 @@ def cover(image: Image.Image, boxes: Iterable[Box]) -> Image.Image:
 
 
 def what_changed(before: bytes, after: bytes) -> PictureChange:
-    """Compare two pictures. Pictures of different sizes differ everywhere. Raises NotAPicture."""
+    """Compare two pictures. Those of different sizes differ everywhere. Raises NotAPicture."""
     old, new = decode(before), decode(after)
     if old.size != new.size:
         return PictureChange(Box(0, 0, *new.size), 1.0)
@@ -92,7 +92,7 @@ def what_changed(before: bytes, after: bytes) -> PictureChange:
 
 
 def mark_target(picture: bytes, box: Box | None, point: tuple[int, int] | None, label: str) -> bytes:
-    """A copy, as WebP, with the target framed, the click point crossed and a label beside it. Raises NotAPicture."""
+    """A copy, as WebP, with a frame around the target, a cross at the click point and a label. Raises NotAPicture."""
     image = decode(picture)
     draw = ImageDraw.Draw(image)
     if box is not None:
@@ -107,18 +107,18 @@ def mark_target(picture: bytes, box: Box | None, point: tuple[int, int] | None, 
 
 
 def one_colour(picture: bytes) -> bool:
-    """Whether there is nothing to see: a tab in the background or a page not yet painted. Raises NotAPicture."""
+    """Whether it shows nothing: the tab was in the background or the page not yet painted. Raises NotAPicture."""
     return is_flat(decode(picture))
 
 
 def is_flat(image: Image.Image) -> bool:
-    """The same of a picture in memory."""
+    """The same for a decoded picture."""
     bands = [band.getextrema() for band in image.split()]
     return all(float(high) - float(low) <= _FLAT for low, high in bands)  # type: ignore[arg-type]  # L bands give pairs
 
 
 def _strongest_band(image: Image.Image) -> Image.Image:
-    """The largest of a pixel's differences: as luminance a change from red to green may vanish."""
+    """Each pixel's largest difference of the three: in luminance, a change from red to green may vanish."""
     red, green, blue = image.split()
     return ImageChops.lighter(ImageChops.lighter(red, green), blue)
 

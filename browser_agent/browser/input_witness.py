@@ -1,10 +1,10 @@
-"""The witness: what trusted input reached the page since it was armed.
+"""The witness: whether trusted input has reached the page since the witness was armed.
 
-Listeners in the capture phase on the window of every frame count events; they change nothing and stop nothing, and
-see what happens in shadow roots too. What it can't vouch for makes it say nothing (`None`), and the gesture stays in
-doubt: a frame that navigated, was written anew, was added or taken away, a page that does not answer, a page that was
-opened meanwhile. Events that the driver makes by script (a list, a file field) are not trusted: it never sees them.
-Moves of the mouse don't count: Chromium makes them by itself when something moves under a mouse that rests.
+Listeners in the capture phase on the window of every frame record events, in shadow roots too. They change nothing and
+stop nothing. The witness returns `None`, and the gesture stays in doubt, where it can't tell: a frame navigated, was
+rewritten, added or removed, a page doesn't answer, or a page was opened meanwhile. Events that the driver makes by
+script (a list, a file field) are not trusted, so it never sees them. Mouse moves don't count: Chromium makes them
+itself when something moves under a resting mouse.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from playwright.sync_api import Error, Frame, Page
 from browser_agent.browser.deadline import DeadlinePassed, within
 
 SECONDS = 3.0
-# Arming again is the same listener again, so it counts once. `heard` tells whether it still listens: a document that
-# is written anew loses its listeners, but not its globals (measured).
+# Arming twice adds the same listener, so it counts once. `heard` tells whether it still listens: a document that is
+# rewritten loses its listeners, but not its globals (measured).
 _ARM = """() => {
   const key = Symbol.for('browser-agent witness');
   const kept = globalThis[key] ??= {note: (event) => {
@@ -36,7 +36,7 @@ _READ = """() => {
 
 
 class Witness:
-    """Counts trusted events of one page. Armed anew for each gesture, by whoever is attached then."""
+    """Records the trusted events of one page. Whoever is attached to the page arms it again for each gesture."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -44,7 +44,7 @@ class Witness:
         self._pages: list[Page] = []
 
     def arm(self) -> None:
-        """Begin to count, in every frame. One that does not answer leaves the witness unarmed."""
+        """Begin to record, in every frame. If a frame doesn't answer, the witness stays unarmed."""
         self._armed, self._pages = [], list(self._page.context.pages)
         try:
             frames = list(self._page.frames)
@@ -55,7 +55,7 @@ class Witness:
         self._armed = frames
 
     def seen(self) -> bool | None:
-        """Whether a trusted event reached the page since `arm`; None if that cannot be said."""
+        """Whether a trusted event has reached the page since `arm`; None if that can't be told."""
         seen: list[str] = []
         for frame in self._armed:
             try:
@@ -71,7 +71,7 @@ class Witness:
         return False if same and self._armed else None
 
     def answers(self) -> bool:
-        """Whether a round trip to the page is answered: everything that was queued before it has been worked off."""
+        """Whether the page answers a round trip: everything queued before it has then been processed."""
         try:
             return bool(within(SECONDS, lambda: self._page.evaluate("1")) == 1)
         except (Error, DeadlinePassed):

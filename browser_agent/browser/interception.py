@@ -1,9 +1,9 @@
-"""The interceptor: pauses the requests of one Chromium, whoever sends them: pages, frames, popups, workers, redirects.
+"""The interceptor: pauses the requests of one Chromium, from all senders: pages, frames, popups, workers, redirects.
 
 It uses the `Fetch` domain of the DevTools protocol on a session of the browser itself, from the browser's first moment
-on. A route on pages misses a beacon sent while its page is left, `fetchLater`, shared workers and the second hop of a
-redirect; this pauses all of them (measured, Chromium 156). It pauses neither WebSockets nor the requests of a worker
-that existed before it was installed. So workers that outlive a page are counted.
+on. A route on pages misses a beacon sent while its page is being left, `fetchLater`, shared workers and the second hop
+of a redirect; this pauses all of them (measured, Chromium 156). It pauses neither WebSockets nor the requests of a
+worker that existed before it was installed. So workers that outlive a page are counted.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 from playwright.async_api import CDPSession, Error
 
 EVERYTHING = "**/*"
-"""Routing everything for a moment makes pages that are older than the interceptor build new URL loaders, so that their
+"""Routing everything for a moment makes pages opened before the interceptor rebuild their URL loaders, so that their
 requests are paused too."""
 _ALL = {"patterns": [{"urlPattern": "*", "requestStage": "Request"}]}
 _NONE = {"patterns": [{"urlPattern": "nothing:is-like-this", "requestStage": "Request"}]}
-"""Enabled from the first moment although it matches nothing: a page made before can't be paused later (measured)."""
+"""Enabled from the start although it matches nothing: a page opened before can't be paused later (measured)."""
 _WORKERS = frozenset({"service_worker", "shared_worker"})
 MAX_GONE_TARGETS = 10_000
 
@@ -31,7 +31,7 @@ MAX_GONE_TARGETS = 10_000
 class PausedRequest:
     """One paused request. Each hop of a redirect is a request of its own.
 
-    `in_page` = a living page waits for it, so that the page's own events report how it ends.
+    `in_page` = a living page waits for it, so the page's own events report how it ends.
     """
 
     id: str
@@ -53,14 +53,14 @@ class ResponseHead:
 OnPaused = Callable[[PausedRequest], Coroutine[Any, Any, None]]
 """A request is paused. The listener releases or refuses it."""
 OnEnded = Callable[[PausedRequest, ResponseHead | str], Coroutine[Any, Any, None]]
-"""How a request ended that was released with `report`: the head of its response, or a network error such as
+"""A request released with `report` has ended: with the head of its response, or with a network error such as
 "net::ERR_CONNECTION_RESET". It is paused again; the listener releases it."""
 OnWorker = Callable[[], None]
 """A service worker or shared worker was started."""
 
 
 class Interceptor:
-    """Pauses requests and passes them to its listeners. Make it by `install`, as soon as the browser has started.
+    """Pauses requests and passes them to its listeners. Create it with `install` as soon as the browser has started.
 
     Args:
         session: a session of the browser itself, on the keeper's own connection.
@@ -72,10 +72,10 @@ class Interceptor:
         self._on_paused: OnPaused | None = None
         self._on_ended: OnEnded | None = None
         self._on_worker: OnWorker | None = None
-        self._reported: dict[str, PausedRequest] = {}  # released, and their end is to be reported
+        self._reported: dict[str, PausedRequest] = {}  # released; their end must be reported
         self._tasks: set[asyncio.Task[None]] = set()
         self._contexts: dict[str, str] = {}  # target -> its browser context
-        self._gone: deque[str] = deque()  # targets that have gone, the oldest first
+        self._gone: deque[str] = deque()  # destroyed targets, oldest first
         self._workers: set[str] = set()
         session.on("Fetch.requestPaused", self._request_paused)
         session.on("Target.targetCreated", self._target_created)
@@ -83,9 +83,9 @@ class Interceptor:
 
     @classmethod
     async def install(cls, session: CDPSession, context_id: str) -> Interceptor:
-        """Install it in a browser, so that it can pause the requests of everything that is made from now on.
+        """Install it in a browser, so that it can pause the requests of everything that is created from now on.
 
-        Pages that exist already must build new URL loaders: see `EVERYTHING`.
+        Existing pages must rebuild their URL loaders: see `EVERYTHING`.
 
         Raises:
             Error: the browser doesn't answer.
@@ -96,7 +96,7 @@ class Interceptor:
         return interceptor
 
     async def remove(self) -> None:
-        """Remove it; the browser releases what is still paused."""
+        """Remove it; the browser releases the requests that are still paused."""
         await self._session.detach()
 
     def listen(self, paused: OnPaused, ended: OnEnded, worker: OnWorker) -> None:
@@ -108,7 +108,7 @@ class Interceptor:
         await self._session.send("Fetch.enable", _ALL)
 
     async def pause_none(self) -> None:
-        """Let requests pass from now on. Those that are paused stay paused."""
+        """Let requests pass from now on. Paused ones stay paused."""
         await self._session.send("Fetch.enable", _NONE)
 
     @property
@@ -156,14 +156,14 @@ class Interceptor:
                 self._on_worker()
 
     def _target_destroyed(self, event: dict[str, Any]) -> None:
-        """Keep its context for a while, since a page sends its last requests when it has gone."""
+        """Keep its context for a while, because a page sends its last requests after it has gone."""
         self._workers.discard(event["targetId"])
         self._gone.append(event["targetId"])
         if len(self._gone) > MAX_GONE_TARGETS:
             self._contexts.pop(self._gone.popleft(), None)
 
     async def _answer(self, command: str, **facts: Any) -> None:
-        """Tell the browser what to do with a request; one that has gone in the meantime needs no answer."""
+        """Tell the browser what to do with a request; one that has gone meanwhile needs no answer."""
         try:
             await self._session.send(command, facts)
         except Error as error:
@@ -189,5 +189,5 @@ def _paused_request(event: dict[str, Any]) -> PausedRequest:
 
 
 def _error_text(reason: str) -> str:
-    """The protocol's name of an error, ConnectionReset, in the form used elsewhere: net::ERR_CONNECTION_RESET."""
+    """The protocol's name for an error (ConnectionReset), in the form used elsewhere: net::ERR_CONNECTION_RESET."""
     return "net::ERR_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", reason).upper()

@@ -1,8 +1,8 @@
-"""Chromium's network log, read while it is written: which writes did the browser send a second time by itself?
+"""Chromium's network log, read while it is written, to learn which writes the browser sent again by itself.
 
-Chromium writes the log into a pipe in its profile folder, and the keeper reads it at once: full addresses are never on
-a disk, and the log needs no bound. (Chromium's own bounded log leaves its files outside the profile after a SIGKILL:
-measured.) Only restarts of writes are kept, without the address's query.
+Chromium writes the log into a pipe in its profile folder, and the keeper reads it at once. So full addresses are never
+on a disk, and the log needs no size limit. (Chromium's own limited log leaves its files outside the profile after a
+SIGKILL: measured.) Only restarts of writes are kept, without the address's query.
 
 A log without a restart proves something only if it was read to its end. Chromium flushes it every 15 lines, so the
 reader makes Chromium log a mark and waits until it reads the mark: everything before it has then been read too.
@@ -28,9 +28,9 @@ from observers.evidence import plain_address
 from observers.request_pattern import SAFE_METHODS
 
 MARK_SECONDS = 1.0
-"""How long a mark may take to be read; it takes some 20 ms (measured)."""
+"""How long it may take until a mark is read; it takes about 20 ms (measured)."""
 MARK_ADDRESS = "http://127.0.0.1:1/browser-agent-mark-"
-"""Chromium refuses to connect to port 1, and logs some 40 lines about it: nothing is sent, and a portion is full."""
+"""Chromium refuses to connect to port 1 and logs about 40 lines about it: nothing is sent, and the log is flushed."""
 LONGEST_LINE = 2**20
 _PIPE_NAME = "network.log"
 _PORTION = 2**16
@@ -44,7 +44,7 @@ _ANSWERS = {_RESTART: "answered 408", f"{_RESTARTS}MISDIRECTED_REQUEST": "answer
 
 @dataclass(frozen=True)
 class _Legend:
-    """What the numbers of a log mean; they differ between versions, and stand at the log's beginning."""
+    """What the numbers in a log mean. They differ between versions; the log's first line defines them."""
 
     start: int
     restarts: Mapping[int, str]
@@ -55,7 +55,7 @@ class _Legend:
 
     @classmethod
     def read(cls, line: bytes) -> _Legend | None:
-        """The legend in the log's first line; None if it is one that this module cannot go by."""
+        """The legend in the log's first line; None if this module can't use it."""
         try:
             constants, _ = json.JSONDecoder().raw_decode(line.removeprefix(_CONSTANTS).decode())
             types, phases = constants["logEventTypes"], constants["logEventPhase"]
@@ -74,12 +74,12 @@ class _Legend:
 
     @property
     def telling(self) -> re.Pattern[bytes]:
-        """Found in every line that may matter, and in few others: a line costs less to search than to read."""
+        """Matches every line that may matter, and few others: searching a line costs less than parsing it."""
         numbers = "|".join(str(number) for number in (self.start, *self.restarts))
         return re.compile(rf'"type":\s*(?:{numbers})\b'.encode())
 
     def error(self, kind: int, params: Mapping[str, Any]) -> str:
-        """Why a request was sent again: the error of its connection, or the answer that it had (no error: measured)."""
+        """Why a request was sent again: its connection's error, or the answer it got (no error then: measured)."""
         number = params.get("net_error")
         if number is None:
             return _ANSWERS.get(self.restarts[kind], self.restarts[kind])
@@ -87,13 +87,13 @@ class _Legend:
 
 
 class LogReading:
-    """What has been read of a log so far. Takes it in portions of any size; nothing that it holds can make it raise.
+    """What has been read of a log so far. It accepts portions of any size; no content can make it raise.
 
     Attributes:
         size: bytes read.
         begun: how many writes have begun.
-        holes: how often something was lost, so that what is not there may have been: a line that cannot be read, or the
-            log of a network service that died.
+        holes: how often something was lost, so that a restart may be missing: a line that can't be parsed, or the log
+            of a network service that died.
         expected: marks that were set and have not been read yet.
     """
 
@@ -105,15 +105,15 @@ class LogReading:
         self._legend: _Legend | None = None
         self._telling: re.Pattern[bytes] | None = None
         self._half = b""
-        self._writes: dict[int, tuple[int, str, str]] = {}  # under way, by source: ordinal, method, address
+        self._writes: dict[int, tuple[int, str, str]] = {}  # in progress, by source: ordinal, method, address
         self._restarts: list[tuple[int, Restart]] = []
 
     def feed(self, text: bytes) -> None:
-        """Read on. A last line without its end waits for the rest."""
+        """Read the next portion. An incomplete last line waits for the rest."""
         self.size += len(text)
         *lines, self._half = (self._half + text).split(b"\n")
         if len(self._half) > LONGEST_LINE:
-            self._half = b""  # what is left of it cannot be read, and is a hole by that
+            self._half = b""  # the rest of the line can't be parsed, and so counts as a hole
         for line in lines:
             if line.startswith(_CONSTANTS):
                 self._begin(line)
@@ -121,13 +121,13 @@ class LogReading:
                 self._line(line)
 
     def restarts(self, since: int, until: int | None = None) -> tuple[Restart, ...]:
-        """Restarts of the writes that began when `since` had begun, and before `until` had."""
+        """Restarts of the writes that began after the first `since` writes, up to write number `until`."""
         return tuple(
             restart for ordinal, restart in self._restarts if ordinal > since and (until is None or ordinal <= until)
         )
 
     def _begin(self, line: bytes) -> None:
-        self.holes += self._legend is not None  # the end of the log before this one was never written
+        self.holes += self._legend is not None  # the previous log's end was never written
         self._legend = _Legend.read(line)
         self._telling = self._legend.telling if self._legend else None
         self._writes.clear()
@@ -145,7 +145,7 @@ class LogReading:
         if kind == legend.start and event["phase"] == legend.begin:
             self._started(source, params["method"], params["url"])
         elif kind == legend.start and event["phase"] == legend.end:
-            self._writes.pop(source, None)  # its answer's head is there: from here on it is not sent again
+            self._writes.pop(source, None)  # its response head has arrived: it is not sent again
         elif kind in legend.restarts and source in self._writes:
             ordinal, method, address = self._writes[source]
             at = datetime.fromtimestamp((int(event["time"]) + legend.offset_ms) / 1000, UTC)
@@ -154,7 +154,7 @@ class LogReading:
             )
 
     def _started(self, source: int, method: str, url: str) -> None:
-        """A request begins, or goes on after a redirect, perhaps by another method."""
+        """A request begins, or continues after a redirect, perhaps with another method."""
         self._writes.pop(source, None)
         if url.startswith(MARK_ADDRESS):
             self.expected.discard(url.removeprefix(MARK_ADDRESS))
@@ -164,7 +164,7 @@ class LogReading:
 
 
 class NetworkLog:
-    """The log of one Chromium, read in the event loop that opened it from before the browser's start to its end."""
+    """The log of one Chromium, from before its start to its end, read in the event loop that opened it."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path, self._descriptor = path, descriptor
@@ -177,28 +177,28 @@ class NetworkLog:
 
     @classmethod
     def open(cls, profile: Path) -> NetworkLog:
-        """Lay the pipe into a profile folder that no Chromium has yet.
+        """Create the pipe in a profile folder that no Chromium uses yet.
 
         Raises:
-            OSError: the folder cannot be made, or its file system has no pipes.
+            OSError: the folder can't be created, or its file system has no pipes.
         """
         profile.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = profile.resolve() / _PIPE_NAME
         path.unlink(missing_ok=True)
         os.mkfifo(path, 0o600)
-        # Both ends: a pipe that nobody reads would stop the browser when it opens it, one that nobody writes would end.
+        # Open both ends: without a reader, the browser would block on opening; without a writer, the pipe would end.
         return cls(path, os.open(path, os.O_RDWR | os.O_NONBLOCK))
 
     @property
     def argument(self) -> str:
-        """What Chromium is to be started with."""
+        """The command line argument to start Chromium with."""
         return f"--log-net-log={self.path}"
 
     async def span(self, page: Page) -> LogSpan:
-        """The part of the log that begins now; the one before it ends.
+        """Start a new part of the log; the previous one ends.
 
         Args:
-            page: a page that nothing acts on; the mark is set from it.
+            page: a page that nothing acts on; it sets the mark.
         """
         await self.catch_up(page)
         if self._span is not None:
@@ -207,15 +207,15 @@ class NetworkLog:
         return self._span
 
     async def catch_up(self, page: Page) -> None:
-        """Read what has been logged until now. If that cannot be had in time, `read_to_the_end` becomes False."""
+        """Read what has been logged until now. If that fails or takes too long, `read_to_the_end` becomes False."""
         if self.closed:  # nothing more can come
             return
-        self.read_to_the_end = True  # something that happens meanwhile may deny it
+        self.read_to_the_end = True  # an event meanwhile may reset it
         if not await self._marked(page):
             self.read_to_the_end = False
 
     def close(self) -> None:
-        """Read what the browser left in the pipe, and read no more."""
+        """Read what the browser left in the pipe, and stop reading."""
         if not self.closed:
             self.closed = True
             while self._read():
@@ -224,7 +224,7 @@ class NetworkLog:
             os.close(self._descriptor)
 
     async def _marked(self, page: Page) -> bool:
-        token = secrets.token_hex(8)  # no page can know it
+        token = secrets.token_hex(8)  # no page can guess it
         self.reading.expected.add(token)
         try:
             async with asyncio.timeout(MARK_SECONDS):
@@ -239,7 +239,7 @@ class NetworkLog:
         return True
 
     def _read(self) -> bool:
-        """Read a portion, so that a long log does not keep others waiting; False if there was none."""
+        """Read one portion, so that a long log doesn't block the event loop; False if there was none."""
         try:
             text = os.read(self._descriptor, _PORTION)
         except BlockingIOError:
@@ -254,7 +254,7 @@ class LogSpan:
 
     Args:
         log: the log.
-        known: its beginning was read in time; otherwise nothing can be said of what is not in it.
+        known: the log had been read up to the part's beginning; if not, the absence of a restart proves nothing.
     """
 
     def __init__(self, log: NetworkLog, *, known: bool) -> None:
@@ -263,19 +263,19 @@ class LogSpan:
         self.until: int | None = None
 
     def invalidate(self) -> None:
-        """Something has happened at the wire, of which the log may have more to tell than was read."""
+        """Record that something happened on the wire: the log may now hold more than was read."""
         self._log.read_to_the_end = False
 
     @property
     def resent(self) -> tuple[Restart, ...]:
-        """The restarts that were read."""
+        """The restarts that have been read."""
         return self._log.reading.restarts(self._since, self.until)
 
     def restarts(self, *, pending: bool) -> int | None:
         """How many restarts there were; None if there may be one that was not read.
 
         Args:
-            pending: a write still waits for its answer, so that the browser's end may have cut off what came of it.
+            pending: a write still waits for its answer, so the browser's end may have cut off a restart of it.
         """
         whole = self._known and self._log.read_to_the_end and self._holes == self._log.reading.holes
         if not self.resent and (not whole or (pending and self._log.closed)):

@@ -1,7 +1,7 @@
-"""The store from which a Chromium on Linux takes its client certificates: NSS, in the home folder of its process.
+"""The NSS store in its process's home folder, from which Chromium on Linux takes its client certificates.
 
-Run as a program of its own, since NSS keeps a process's state until it ends: PKCS #12 comes in by standard input and is
-put into a new store. It uses the libraries that Chromium itself can't do without, and nothing of this project.
+It runs as a separate program, because NSS keeps its state until the process ends. It reads PKCS #12 from standard input
+and puts it into a new store. It uses only libraries that Chromium itself requires, and nothing of this project.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 PLACE = Path(".pki") / "nssdb"
-"""Where Chromium looks, from its home folder (crypto/nss_util.cc)."""
+"""Where Chromium looks, relative to its home folder (crypto/nss_util.cc)."""
 
 
 class _Item(ctypes.Structure):
@@ -23,18 +23,18 @@ _Collision = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p,
 
 
 class _Nss:
-    """The few functions that are needed; each of them says 0 if it has done its work."""
+    """The few NSS functions that are needed."""
 
     def __init__(self) -> None:
         self._libraries = [ctypes.CDLL(name) for name in ("libnss3.so", "libsmime3.so", "libnspr4.so")]
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Call it; an OSError if it hasn't."""
+        """Call a function that returns 0 on success. Raises OSError otherwise."""
         if self._function(name)(*arguments) != 0:
             raise OSError(f"{name}: NSS error {self._function('PR_GetError')()}")
 
     def make(self, name: str, *arguments: Any) -> ctypes.c_void_p:
-        """Call it for what it hands out."""
+        """Call a function that returns a pointer."""
         function = self._function(name)
         function.restype = ctypes.c_void_p
         return ctypes.c_void_p(function(*arguments))
@@ -44,12 +44,12 @@ class _Nss:
 
 
 def fill(folder: str, passphrase: str, packed: bytes) -> None:
-    """Make a store in that folder, without a password of its own, and put the certificate and its key into it."""
+    """Create a store without a password in that folder, and put the certificate and its key into it."""
     nss = _Nss()
     nss.call("NSS_Initialize", f"sql:{folder}".encode(), b"", b"", b"secmod.db", 0)
     slot = nss.make("PK11_GetInternalKeySlot")
     nss.call("PK11_InitPin", slot, None, b"")
-    words = passphrase.encode("utf-16-be") + b"\0\0"  # as PKCS #12 has them
+    words = passphrase.encode("utf-16-be") + b"\0\0"  # the encoding of PKCS #12
     item = _Item(0, words, len(words))
     decoder = nss.make("SEC_PKCS12DecoderStart", ctypes.byref(item), slot, *[None] * 6)
     nss.call("SEC_PKCS12DecoderUpdate", decoder, packed, len(packed))

@@ -1,9 +1,9 @@
 """The gate for a page that somebody else owns: it runs in the task's own process, without a keeper.
 
 It is the keeper's gate, on the task's own connection. It needs a Chromium started with `--enable-net-benchmarking`. In
-any other it holds and checks as well, but its report says that the browser may send a request twice (`armed` is false:
-an error on the wire then proves nothing, and only an observer that counts can settle the gesture). If this process
-dies, the browser releases what was held.
+any other Chromium it holds and checks requests too, but its report says that the browser may send a request twice
+(`armed` is false: an error on the wire then proves nothing, and only an observer that counts can settle the gesture).
+If this process dies, the browser releases the held requests.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Reach = Callable[[Point, str], None]
 
 
 class OwnPageGate:
-    """The gate of one page's gestures; it covers the whole browser context of the page.
+    """The gate for one page's gestures; it covers the page's whole browser context.
 
     Args:
-        page: the page that is acted on.
+        page: the page that the gestures are made on.
         release: see `Release`.
         reach: see `Reach`.
     """
@@ -42,7 +42,7 @@ class OwnPageGate:
         self._gate = self._make_gate()
 
     def arm(self, gesture: str, sends: str | None, site: SiteWrites = NO_SITE) -> bool:
-        """Arm it before the gesture's input. False: this browser may send a request a second time by itself."""
+        """Arm it before the gesture's input. False: this browser may send a request twice by itself."""
         try:
             if self._helper is None or self._helper.is_closed():
                 self._gate.helper = async_page(self._new_helper())
@@ -95,7 +95,7 @@ class OwnPageGate:
         self._reach(point, gesture)
 
     def _new_helper(self) -> Page:
-        """A page on which nothing acts, from which the browser's pooled connections are closed."""
+        """Open a page that nothing acts on; the browser's pooled connections are closed from it."""
         self._helper = self._page.context.new_page()
         self._helper.goto(HELPER_ADDRESS)
         self._page.bring_to_front()

@@ -1,7 +1,8 @@
-"""How a page stands: address, title, scroll and form values, for a person; what its tab holds, for the next browser.
+"""The state of a page: address, title, scroll and form values for a person, session storage for the next browser.
 
-Read in one call, with a deadline, and given up without a word. Form values are evidence: nothing here fills a form.
-What may never happen: a password, a card or a one-time code is read out; a page that doesn't answer holds anything up.
+It is read in one call with a deadline; if that fails, there is no state and no error, so a page that doesn't answer
+never delays anything. Form values are evidence: nothing here fills a form. Passwords, card numbers and one-time codes
+must never be read.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ GIVE_SECONDS = 5.0
 MOST_FIELDS = 100
 MOST_ORIGINS = 10
 MOST_HELD = 1_000_000
-"""Characters of a tab's storage; one that holds more is not carried over. A page may say what it likes: it is cut."""
+"""Characters of a tab's session storage; a larger one isn't carried over. A page controls its size, hence a limit."""
 
-# A field is withheld by what it is (its type, its autocomplete, how it is drawn), by what it is called, or if its value
-# is a card number by the Luhn check (ISO/IEC 7812-1).
+# A field's value is withheld because of what the field is (its type, its autocomplete, how it is drawn), because of its
+# name, or if the value is a card number by the Luhn check (ISO/IEC 7812-1).
 _READ = r"""([most, secret, names]) => {
   const NAMED = new RegExp(names, "i");
   const card = (text) => {
@@ -69,7 +70,7 @@ _EMPTY_PAGE = '<!doctype html><link rel="icon" href="data:,">'
 
 
 class Field(BaseModel):
-    """One control of a form; a withheld one has no value here."""
+    """One form control; if it is withheld, `value` is empty."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -80,7 +81,7 @@ class Field(BaseModel):
 
 
 class PageState(BaseModel):
-    """How a page stood. `session_storage` is what its tab held for `origin`."""
+    """The state of a page when it was read. `session_storage` is what its tab held for `origin`."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -98,15 +99,15 @@ class PageState(BaseModel):
 
     @property
     def shown(self) -> dict[str, str]:
-        """What may be shown without a key: the address without query and fragment, and the title."""
+        """What may be shown without the key: the address without query and fragment, and the title."""
         return {"address": plain_address(self.address), "title": self.title}
 
 
 def read_page_state(page: Page, seconds: float = READ_SECONDS) -> PageState | None:
-    """How the page stands; None if it gives no answer in time.
+    """The page's current state; None if it doesn't answer in time.
 
     Args:
-        page: the page, which is left as it is.
+        page: the page, which isn't changed.
         seconds: how long it may take to answer.
     """
     try:
@@ -117,14 +118,17 @@ def read_page_state(page: Page, seconds: float = READ_SECONDS) -> PageState | No
 
 
 def give_session_storage(page: Page, kept: Mapping[str, Mapping[str, str]]) -> bool:
-    """Give a new tab what an earlier one held, origin by origin, once; the page is then blank again.
+    """Give a new tab the session storage of an earlier one, origin by origin, once; the page is then blank again.
 
-    No request leaves: each origin is opened as an empty page of ours. So it isn't given again when the site itself has
-    emptied its storage, as by a sign-out. False if the tab could not take it.
+    No request leaves: each origin is opened as an empty page of ours. Since it is done only once, storage that the site
+    itself has cleared, as on a sign-out, isn't restored.
 
     Args:
-        page: a tab that has been nowhere yet.
+        page: a tab that has not opened any page yet.
         kept: origin -> name -> value.
+
+    Returns:
+        False if the storage could not be set.
     """
     origins = [origin for origin, held in kept.items() if held and origin.startswith(("http://", "https://"))]
     if not origins:

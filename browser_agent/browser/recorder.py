@@ -1,11 +1,11 @@
-"""The recorder: keeps what a gesture brings about and takes away again, in the connection that makes the gesture.
+"""The recorder: records the short-lived effects of a gesture, on the connection that makes the gesture.
 
-Texts that go away (`toasts`), pages that open and may close themselves, files that come, where the declared request
-led. Installed only if a proof asks for it, from before the input until the gesture is settled; then handed to observers
-as plain data. In memory only: it dies with its worker, and a later look says so. It makes no gesture, and closes and
-changes no page.
+It records texts that disappear (`toasts`), pages that open and may close themselves, downloads, and where the declared
+request led. It is installed only if a proof asks for it, from before the input until the gesture is settled; observers
+then get its recording as plain data. The recording is in memory only: it dies with its worker, and a later look says
+so. The recorder makes no gesture, and neither closes nor changes a page.
 
-What may never happen: an exception out of here costs a gesture, or its verdict.
+An exception in here must never cost a gesture or its verdict.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ MOST_PAGES = 10
 MOST_FILES = 20
 MOST_CHARACTERS = 20_000
 MOST_BYTES = 2_000_000
-"""A larger file is hashed and not looked through."""
+"""A larger file is hashed, but its text isn't read."""
 
 
 class Recorder:
-    """Records around one gesture; use it with `with`, and call `mark` just before the input.
+    """Records one gesture's effects. Use it in a `with` statement, and call `mark` just before the input.
 
     Args:
         gesture: the gesture's id.
-        page: the page that it is made on.
+        page: the page that the gesture is made on.
         kinds: what to record.
         sends: the declared commit request.
-        clock: the time, in UTC.
+        clock: returns the time, in UTC.
         shoot: takes and keeps a picture of a page, and returns its hash or None.
     """
 
@@ -65,7 +65,7 @@ class Recorder:
         self._begun = self._cut = False
 
     def __enter__(self) -> Self:
-        with suppress(Error):  # a page that is gone has nothing to record; the gesture finds out by itself
+        with suppress(Error):  # a page that is gone has nothing to record; the gesture itself will fail
             if "toasts" in self._kinds:
                 self._toasts.install()
             if "downloads" in self._kinds:
@@ -78,7 +78,7 @@ class Recorder:
         return self
 
     def mark(self) -> None:
-        """The input is about to be made: what comes from here on counts."""
+        """Count everything from now on: the input is about to be made."""
         if "toasts" in self._kinds:
             self._toasts.mark()
         self._begun = True
@@ -89,7 +89,7 @@ class Recorder:
         for opened in self._pages:
             opened.read()
         self._toasts.close()
-        with suppress(Error, KeyError, ValueError):  # a listener that never came on can't be taken off
+        with suppress(Error, KeyError, ValueError):  # the listener may never have been added
             self._page.context.remove_listener("page", self._opened)
         with suppress(Error, KeyError, ValueError):
             self._page.context.remove_listener("response", self._answered)
@@ -98,7 +98,7 @@ class Recorder:
                 page.remove_listener("download", self._download_started)
 
     def recorded(self) -> Recording:
-        """What there is by now. Pages that are still open are read once more."""
+        """The recording so far. Pages that are still open are read once more."""
         if not self._begun:
             return NOT_BEGUN
         for opened in self._pages:
@@ -156,7 +156,7 @@ class Recorder:
 
 
 class _Opened:
-    """One page that opened. What it last said is kept when it closes itself."""
+    """One page that opened. Its last reading is kept when it closes itself."""
 
     def __init__(self, page: Page, at: datetime, shoot: Callable[[Page], str | None]) -> None:
         self._page, self._shoot = page, shoot
@@ -164,23 +164,23 @@ class _Opened:
 
     @property
     def counts(self) -> bool:
-        """Whether it is not the page from which our own guard closes connections."""
+        """Whether it isn't the gate's own helper page."""
         return self._page.url != HELPER_ADDRESS
 
     @property
     def told(self) -> OpenedPage:
-        """As it was when it was last read."""
+        """The page as last read."""
         return self._last.model_copy(update={"closed": self._page.is_closed()})
 
     def read(self, *, picture: bool = False) -> None:
-        """Read it if it is there. Never raises."""
+        """Read the page if it is still open. Never raises."""
         if self._page.is_closed() or not self.counts:
             return
         try:
             read = Reading(
                 self._page, deadline=READ_SECONDS, status=None, fresh=False, follow=_nowhere, shoot=self._shoot
             )
-        except Exception:  # whatever a page that closes itself can come up with: no text of it is worth a gesture
+        except Exception:  # a page that closes itself can raise anything; its text must not cost a gesture
             return
         if read.text:
             last = {"address": read.address, "text": read.text[:MOST_CHARACTERS], "unread": ""}
@@ -197,7 +197,7 @@ class _File:
         self.told = Downloaded(name=download.suggested_filename, at=at)
 
     def wait(self) -> None:
-        """Wait for its end, while everything else goes on: this is called from an event. Never raises."""
+        """Wait for it to finish, while everything else goes on: this is called from an event. Never raises."""
         try:
             facts = _contents(Path(self._download.path()))
         except (Error, OSError) as error:
@@ -206,7 +206,7 @@ class _File:
 
 
 def _contents(path: Path) -> dict[str, object]:
-    """Size, hash and, where it is text, the text."""
+    """The file's size, its hash and, if it is text, its text."""
     size, digest = path.stat().st_size, hashlib.sha256()
     with path.open("rb") as file:
         while part := file.read(1 << 20):

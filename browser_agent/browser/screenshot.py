@@ -1,14 +1,14 @@
-"""A picture of a page, taken without touching the page, with what may not be seen covered before anything is kept.
+"""Takes a picture of a page without changing the page, and covers what must not be seen before the picture is kept.
 
-A picture is optional, the verdict isn't: every way of failing ends as `NoPicture` with its reason, inside one deadline.
-The ladder: Chromium's own capture, then Playwright's, then no picture.
-The page isn't changed for it. What is to be covered is placed before the capture (see `covering`) and painted over in
-memory. Whether the page stood still meanwhile is looked at before and after; if that can't be shown, or the page does
-not answer, there is no picture. A frame that doesn't answer is covered as a whole.
+A picture is optional, the verdict isn't: every failure ends as `NoPicture` with its reason, inside one deadline.
+Chromium's own capture is tried first, then Playwright's; if both fail, there is no picture.
+The areas to cover are located before the capture (see `screenshot_mask`) and painted over in memory. The page's state
+is compared before and after; if the page moved meanwhile or doesn't answer, there is no picture. A frame that doesn't
+answer is covered as a whole.
 
-Not covered: text in images, and a secret that nobody declared and that looks like nothing.
+Not covered: text in images, and an undeclared secret that doesn't look like one.
 
-What may never happen: an exception out of `capture`; an uncovered control, card number or known secret in what is kept.
+`capture` must never raise, and a kept picture must never show an uncovered control, card number or known secret.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from browser_agent.errors import StoreUnusable
 from browser_agent.secrets.scrubber import Scrubber
 from browser_agent.secrets.secret_fields import SECRET_CONTROLS
 
-_MARGIN = 3  # pixels around a box: its edge is drawn softly
+_MARGIN = 3  # pixels around a box, because of antialiased edges
 _MOST_TRIES = 3
 
-# How the page stands: a number that changes with its text and with where its fields are, and the fields that may be
+# The page's state: a number that changes with its text and the positions of its fields, and the fields that may be
 # seen, as rectangles in CSS pixels of the frame's own viewport.
 _STANCE = """
 ([shown, never]) => {
@@ -61,7 +61,7 @@ _STANCE = """
 }
 """
 
-# Where parts of texts stand. Every text node that reads the same has the same parts.
+# The positions of parts of texts. All text nodes with the same text have the same parts.
 _PARTS = """
 wanted => {
   const found = {};
@@ -88,7 +88,7 @@ wanted => {
 
 @dataclass(frozen=True)
 class Picture:
-    """A kept picture. `kept` is the name that `keep` gave it; `how` the rung of the ladder that took it."""
+    """A kept picture. `kept` is the name that `keep` returned; `how` says which capture took it."""
 
     kept: str
     webp: bytes = field(repr=False)
@@ -101,7 +101,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class NoPicture:
-    """There is none, and why: never a reason to change a verdict. `unkept`: it was taken, and can't be kept."""
+    """Why there is no picture; never a reason to change a verdict. `unkept` = it was taken, but can't be kept."""
 
     reason: str
     unkept: bool = False
@@ -109,7 +109,7 @@ class NoPicture:
 
 @dataclass(frozen=True)
 class Places:
-    """Where something stands that may not be seen, in CSS pixels of the page's viewport."""
+    """The areas that must not be seen, in CSS pixels of the page's viewport."""
 
     boxes: tuple[Rect, ...]
     width: float
@@ -119,7 +119,7 @@ class Places:
 
 @dataclass(frozen=True)
 class Shot:
-    """A picture as it was taken, secrets and all: it lives in memory only, until `develop` has covered them."""
+    """A raw picture, secrets included: it is held in memory only, until `develop` has covered them."""
 
     raw: bytes = field(repr=False)
     places: Places
@@ -132,7 +132,7 @@ class Unsafe(Exception):
 
 @plain_dataclass(frozen=True)
 class Veil:
-    """What pictures may not show: what the scrubber finds in a text, and every control but those that are `shown`.
+    """What pictures must not show: what the scrubber finds in a text, and every control except those in `shown`.
 
     `shown` = CSS selectors of fields that may be seen, such as `[name=amount]`.
     """
@@ -144,28 +144,28 @@ class Veil:
 def capture(
     page: Page, deadline_seconds: float, keep: Callable[[bytes], str], veil: Veil | None = None
 ) -> Picture | NoPicture:
-    """Take the page's viewport, cover what may not be seen, keep it as WebP. Never raises.
+    """Capture the page's viewport, cover what must not be seen, keep it as WebP. Never raises.
 
     Args:
-        page: stays as it is.
-        deadline_seconds: for everything that the page is asked.
-        keep: stores the bytes and names them; what it raises becomes the reason for there being no picture.
-        veil: what may not be seen.
+        page: the page, which isn't changed.
+        deadline_seconds: the time limit for all calls to the page.
+        keep: stores the bytes and returns their name; if it raises, the error becomes the reason for `NoPicture`.
+        veil: what must not be seen.
     """
     taken = shoot(page, deadline_seconds, veil)
     return taken if isinstance(taken, NoPicture) else develop(taken, keep)
 
 
 def shoot(page: Page, deadline_seconds: float, veil: Veil | None = None) -> Shot | NoPicture:
-    """The half of `capture` that needs the page, and its thread. Never raises."""
+    """The half of `capture` that needs the page and its thread. Never raises."""
     try:
         return _Camera(page, time.monotonic() + deadline_seconds, veil or Veil()).shoot()
-    except Exception as error:  # whatever a browser can come up with: no picture is worth a gesture's settlement
+    except Exception as error:  # a browser can raise anything; a picture must not cost a gesture's settlement
         return NoPicture(_reason(error))
 
 
 def develop(shot: Shot, keep: Callable[[bytes], str]) -> Picture | NoPicture:
-    """The other half: cover, encode, keep. Needs no page, so that any thread will do. Never raises."""
+    """The other half: cover, encode, keep. It needs no page, so any thread can run it. Never raises."""
     try:
         image = pictures.decode(shot.raw)
         boxes = _in_pixels(shot.places, image.width, image.height)
@@ -194,7 +194,7 @@ class _Camera:
         self._selectors = [", ".join(veil.shown), SECRET_CONTROLS]
 
     def shoot(self) -> Shot:
-        """How it stands, places, picture, how it stands: only what stood still in between is known to be covered."""
+        """Read the state and places, capture, read the state again: only an unmoved page is known to be covered."""
         session = within(self._left(), lambda: self._page.context.new_cdp_session(self._page))
         for _ in range(_MOST_TRIES):
             stance = self._stance()
@@ -207,7 +207,7 @@ class _Camera:
         raise Unsafe("the page moved while it was photographed, so its secrets can't be placed")
 
     def _stance(self) -> dict[str, Any]:
-        """The page's own, and that of its frames; a frame that doesn't answer is known by where it stands."""
+        """The state of the page and of its frames; a frame that doesn't answer is represented by its rectangle."""
         stance = self._ask(self._page.main_frame)
         frames = [frame for frame in self._page.frames if frame is not self._page.main_frame]
         asked = [self._asked(frame) for frame in frames]
@@ -223,13 +223,13 @@ class _Camera:
         return within(self._share(), lambda: frame.evaluate(_STANCE, self._selectors))
 
     def _around(self, frame: Frame) -> Rect:
-        """The whole frame, as it stands in the page's viewport; nothing if it isn't shown."""
+        """The frame's rectangle in the page's viewport; an empty one if it isn't shown."""
         element = within(self._left(), frame.frame_element)
         box = within(self._left(), element.bounding_box)
         return (0, 0, 0, 0) if box is None else (box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"])
 
     def _places(self, session: CDPSession, stance: dict[str, Any]) -> tuple[Places, bool]:
-        """What is to be covered, and whether it must be read again after the picture."""
+        """The places to cover, and whether they must be read again after the capture."""
         styles = {"computedStyles": ["visibility"]}
         snapshot = within(self._share(), lambda: session.send("DOMSnapshot.captureSnapshot", styles))
         found = find(snapshot, self._veil.scrubber, stance["inner"], [tuple(box) for box in stance["boxes"]])
@@ -239,7 +239,7 @@ class _Camera:
         return places, found.needs_recheck
 
     def _parts(self, found: MaskFindings) -> Iterator[Rect]:
-        """Parts of texts as exactly as the page can tell; where it doesn't know as many texts, the whole of them."""
+        """The exact rectangles of parts of texts; where the page finds fewer texts than the layout, the whole texts."""
         if not found.texts:
             return
         exact: dict[str, list[list[Rect]]] = within(
@@ -251,7 +251,7 @@ class _Camera:
             yield from ((left, top, right, bottom) for boxes in chosen for left, top, right, bottom in boxes)
 
     def _take(self, session: CDPSession) -> tuple[bytes, str]:
-        """Chromium's own waits neither for web fonts nor for scripts. PNG: JPEG smears a secret past its box."""
+        """Chromium's own capture waits for neither web fonts nor scripts. PNG, as JPEG smears a secret past its box."""
         try:
             wanted = {"format": "png", "optimizeForSpeed": True}
             answer = within(self._share(), lambda: session.send("Page.captureScreenshot", wanted))
@@ -269,12 +269,12 @@ class _Camera:
         return left
 
     def _share(self) -> float:
-        """Half of what is left, so that the next rung has its chance."""
+        """Half of the remaining time, so that the next attempt has a chance."""
         return self._left() / 2
 
 
 def _in_pixels(places: Places, width: int, height: int) -> list[Box]:
-    """From the page's CSS pixels to the picture's own. Raises Unsafe if the two don't show the same."""
+    """Convert the page's CSS pixels to the picture's. Raises Unsafe if the two don't show the same area."""
     across, down = width / places.width, height / places.height
     if places.zoom != 1 or abs(across - down) > 0.02 * across:
         raise Unsafe("the picture doesn't show what the page's viewport is, so its secrets can't be placed")
@@ -291,6 +291,6 @@ def _in_pixels(places: Places, width: int, height: int) -> list[Box]:
 
 
 def _reason(error: Exception) -> str:
-    """In a line. Only the first: Playwright's call log below it quotes what was filled in."""
+    """The error's first line only: Playwright's call log below it quotes what was filled in."""
     first, _, _ = str(error).partition("\n")
     return f"{type(error).__name__}: {first}" if first else type(error).__name__

@@ -1,9 +1,9 @@
 """The areas of a page that must be masked in its screenshot, read from Chromium's own layout.
 
-Chromium's DOM snapshot tells what was laid out, also what no script sees: closed shadow roots, the text of
-pseudo-elements and list markers, frames of the same process. It holds passwords in the clear, so it lives in memory, is
-read for places alone, and is never kept. Controls, canvases, videos and plugins are covered whatever they hold (but not
-buttons, ticks and radio buttons); text is covered where it looks like something, as the scrubber finds it.
+Chromium's DOM snapshot contains everything that was laid out, including what no script sees: closed shadow roots, the
+text of pseudo-elements and list markers, frames of the same process. It holds passwords in plain text, so it stays in
+memory, is read only for positions, and is never kept. Controls, canvases, videos and plugins are covered whatever they
+hold (except buttons, checkboxes and radio buttons); text is covered where the scrubber finds something in it.
 
 Not found: text inside images and backgrounds, and a shadow or reflection far from its text. A frame that can't be read
 is masked as a whole.
@@ -24,22 +24,22 @@ COVERED = frozenset(
     {"INPUT", "TEXTAREA", "SELECT", "OUTPUT", "CANVAS", "VIDEO", "EMBED", "OBJECT", "APPLET", "FENCEDFRAME"}
 )
 SEEN_INPUTS = frozenset({"checkbox", "radio", "button", "submit", "reset", "image", "hidden"})
-"""Inputs that say what they are, not what somebody has typed."""
+"""Input types that show a label or a state, not what somebody has typed."""
 EDITED_ROLES = frozenset({"textbox", "searchbox", "combobox", "spinbutton"})
-_A_WORD = 4  # letters; a pseudo-element with fewer is an ornament
-_ROW = 3.0  # pixels by which pieces of one line may differ in height
+_A_WORD = 4  # characters; a pseudo-element with no more is an ornament
+_ROW = 3.0  # pixels by which pieces of one line may differ vertically
 _ALIKE = 1.0  # pixels by which two readings of one rectangle may differ
-_WORST_FRAME = 64.0  # pixels of border and padding of a frame; a larger one is turned or scaled
+_WORST_FRAME = 64.0  # pixels of a frame's border and padding; a frame with more is rotated or scaled
 
 
 @dataclass
 class MaskFindings:
-    """What is to be covered.
+    """What must be covered.
 
-    `boxes` = rectangles of the page's viewport. `texts` = hits in the main document: text of the node -> its parts, to
-    be placed exactly by who can; `whole` = for each of them, by node, the rectangles to cover if it can't be.
-    `needs_recheck` = scripts can't see all of the text, or some of it must be masked:
-    read the layout again after the capture.
+    `boxes` = rectangles in the page's viewport. `texts` = hits in the main document: the node's text -> its parts, for
+    the caller to locate exactly; `whole` = for each text, by node, the rectangles to cover if that fails.
+    `needs_recheck` = scripts can't see all of the text, or some of it must be masked: read the layout again after the
+    capture.
     """
 
     boxes: list[Rect] = field(default_factory=list)
@@ -52,9 +52,10 @@ def find(snapshot: Mapping[str, Any], scrubber: Scrubber, width: float, shown: S
     """Read a `DOMSnapshot.captureSnapshot` with the computed style `visibility`.
 
     Args:
-        snapshot: the answer.
-        scrubber: tells what a text may not show.
-        width: of the main document's viewport in CSS pixels; on a dense screen the snapshot counts the screen's own.
+        snapshot: Chromium's answer.
+        scrubber: finds what a text must not show.
+        width: the width of the main document's viewport in CSS pixels; on a high-density screen the snapshot counts
+            device pixels.
         shown: rectangles of fields that may be seen, in the main document's viewport.
     """
     found = MaskFindings()
@@ -68,7 +69,7 @@ def find(snapshot: Mapping[str, Any], scrubber: Scrubber, width: float, shown: S
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a document's own coordinates lie in the page's viewport; `slack` = what isn't known of a frame's border."""
+    """A document's position in the page's viewport; `slack` = what is unknown about its frame's border, in pixels."""
 
     dx: float
     dy: float
@@ -85,7 +86,7 @@ class _Place:
 
 @dataclass(frozen=True)
 class _Piece:
-    """A text that was laid out: its node in the document, and its boxes, each with its part of the text."""
+    """A text that was laid out: its node, and its boxes, each with the start and length of its part of the text."""
 
     node: int
     text: str
@@ -112,25 +113,25 @@ class _Document:
 
     @property
     def view(self) -> Rect:
-        """The document's viewport, in its own place."""
+        """The document's viewport, in its own coordinates."""
         bounds = self._scaled(self._layout["bounds"][0]) if self._layout["bounds"] else [0, 0, 0, 0]
         return (0.0, 0.0, bounds[2], bounds[3])
 
     def laid_out(self) -> Iterator[tuple[int, int, Sequence[float]]]:
-        """Layout node, node of the document, bounds; of what can be seen."""
+        """Layout node, document node and bounds of everything visible."""
         for layout, node in enumerate(self._layout["nodeIndex"]):
             if self._style(layout) not in ("hidden", "collapse"):
                 yield layout, node, self._scaled(self._layout["bounds"][layout])
 
     def name(self, node: int) -> str:
-        """In capitals, as HTML has it."""
+        """The node's name in capitals, as in HTML."""
         index: int = self._nodes["nodeName"][node]
         if index not in self._names:
             self._names[index] = self._text(index).upper()
         return self._names[index]
 
     def said(self, node: int) -> str:
-        """What a node shows that is no text of the document: a button's label, an image's stand-in."""
+        """What a node shows that isn't a text node: a field's value, a button's label, an image's alternative text."""
         attributes = self._attributes(node)
         return self._values.get(node) or attributes.get("alt") or attributes.get("value", "")
 
@@ -141,11 +142,11 @@ class _Document:
         return _Piece(node, text, told) if text and told else None
 
     def is_text(self, node: int) -> bool:
-        """Whether it is a text of the document, which scripts can read, and not of a pseudo-element."""
+        """Whether it is a text node of the document, which scripts can read, and not a pseudo-element's text."""
         return bool(self._nodes["nodeType"][node] == 3)
 
     def _covered(self) -> list[bool]:
-        """For each node, whether it or something around it is a control; parents come before their children."""
+        """For each node, whether it or an ancestor must be covered; parents come before their children."""
         covered: list[bool] = []
         for node, parent in enumerate(self._nodes["parentIndex"]):
             covered.append((parent >= 0 and covered[parent]) or self._is_covered(node))
@@ -179,7 +180,7 @@ class _Document:
 
 
 class _Reader:
-    """Walks through the documents of a page."""
+    """Walks through the documents of a page and collects what must be covered."""
 
     def __init__(
         self, documents: Sequence[_Document], scrubber: Scrubber, shown: Sequence[Rect], found: MaskFindings
@@ -210,7 +211,7 @@ class _Reader:
             self._found.boxes.append(rect)
 
     def _frame(self, document: _Document, node: int, rect: Rect) -> None:
-        """A frame of this process is read; one that can't be, or is turned or scaled, is covered."""
+        """Read a frame of the same process; cover one that can't be read, or is rotated or scaled."""
         inner = self._documents[document.frames[node]] if node in document.frames else None
         _, _, width, height = inner.view if inner is not None else (0.0, 0.0, 0.0, 0.0)
         more = (rect[2] - rect[0] - width, rect[3] - rect[1] - height)
@@ -221,7 +222,7 @@ class _Reader:
         self.read(inner, _Place(dx, dy, rect, (max(more[0], 0.0), max(more[1], 0.0))))
 
     def _texts(self, document: _Document, pieces: Sequence[_Piece]) -> None:
-        """Find what may not be seen in the text as it runs on: over several nodes, but not into another column."""
+        """Find what must not be seen in the running text: across nodes, but not into another column."""
         text, starts = "", list[int]()
         for before, piece in zip([None, *pieces], pieces, strict=False):
             text += _between(before, piece) if before else ""
@@ -246,7 +247,7 @@ class _Reader:
 
 
 def _between(before: _Piece, after: _Piece) -> str:
-    """What stands between two texts: nothing if they touch, a space in a line, else a line's end."""
+    """The separator of two texts: nothing if they touch, a space within a line, else a newline."""
     one, other = before.boxes[-1][0], after.boxes[0][0]
     if abs(one[1] - other[1]) > _ROW and abs(one[3] - other[3]) > _ROW:
         return "\n"

@@ -1,8 +1,8 @@
-"""The order in which requests leave the browser: one write after the other, and no read while a write leaves.
+"""The order in which requests leave the browser: one write after another, and no read while a write leaves.
 
 A write leaves on a fresh connection, so all connections are closed before it. That would cut off the HTTP/2 response to
-an earlier write, so a write waits for it. A read with a higher priority would overtake the write and leave a used
-connection for it, so reads wait until the write is answered (both measured). Every wait here is bounded.
+an earlier write, so a write waits for that response. A read with a higher priority would overtake the write and leave a
+used connection for it, so reads wait until the write is answered (both measured). Every wait here has a limit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PATIENCE_SECONDS = 3.0
 BODY_SECONDS = 1.0
 """How long the body of such a response may take; a page that never reads it never reports its end."""
 READS_SECONDS = 0.5
-"""How long reads wait for the response to a write: longer than a connection takes to be made."""
+"""How long reads wait for the response to a write: longer than it takes to open a connection."""
 
 
 class SendOrder:
@@ -32,7 +32,7 @@ class SendOrder:
         self._unended: dict[PausedRequest, asyncio.Event] = {}
 
     async def read_turn(self) -> None:
-        """Return when a read may leave."""
+        """Wait until a read may leave."""
         await self._reads_free.wait()
 
     @asynccontextmanager
@@ -76,7 +76,7 @@ class SendOrder:
 
     @property
     def unended(self) -> tuple[PausedRequest, ...]:
-        """The writes that were sent and have not ended, the oldest first."""
+        """The writes that were sent and have not ended, oldest first."""
         return tuple(self._unended)
 
     def reset(self) -> None:

@@ -27,14 +27,14 @@ from observers.site import Site
 from observers.view import PageView, open_view
 
 ATTACH_NEW_SECONDS = 20.0
-"""For a browser that has just been started: no page of it can hang, but the machine may be busy."""
+"""For a browser that has just started: none of its pages can hang, but the machine may be busy."""
 PICTURE_SECONDS = 3.0
 LOOK_SECONDS = 8.0
 ALERT_SECONDS = 2.0
 """Seconds for which an alert (which can't be declined) doesn't count as a refusal: a request may have been on its way
 when it opened."""
 GLANCE_SECONDS = 2.0
-"""For the page as it stands: one that waits for an answer gives none itself (measured)."""
+"""The time limit for reading the current page: while it waits for a response, it doesn't answer (measured)."""
 
 _ASKS_PASSWORD = "() => [...document.querySelectorAll('input[type=password]')].some((field) => field.checkVisibility())"
 
@@ -45,14 +45,14 @@ class Acting:
     """The acting page of one attempt.
 
     Args:
-        browser: its browser, in which fresh pages are opened to look from.
+        browser: the page's browser, in which observers' fresh pages are opened.
         page: the page.
         keep: stores a picture and returns its digest.
-        veil: what pictures may not show.
+        veil: what pictures must not show.
 
     Attributes:
-        fresh: options of the contexts in which fresh pages are opened, so that they appear as the acting page does.
-        look_seconds: the longest that one look at one page may take.
+        fresh: context options for fresh pages, so that they appear to sites as the acting page does.
+        look_seconds: the time limit of one look at one page.
     """
 
     def __init__(self, browser: Browser, page: Page, keep: Keep, veil: Veil | None = None) -> None:
@@ -63,7 +63,7 @@ class Acting:
         self.context: BrowserContext = page.context
         self.answer_of_post = False
         self.writes: list[str] = []
-        self._undeclared: list[tuple[float, str]] = []  # from when on it counts, and its text
+        self._undeclared: list[tuple[float, str]] = []  # the time from which it counts, and its text
         self._accepts: Sequence[Callable[[str], bool]] = ()
         self.page: Page = self._watched(page)
 
@@ -78,16 +78,16 @@ class Acting:
         attach_seconds: float = ATTACH_SECONDS,
         veil: Veil | None = None,
     ) -> Acting:
-        """Attach to a Chromium of our own, and find its acting page.
+        """Attach to our own Chromium, and find its acting page.
 
         Args:
             playwright: the worker's Playwright.
             endpoint: the Chromium's address.
-            target: the id of the page that an earlier attempt acted on, if it is to be found again.
+            target: the id of the page that an earlier attempt acted on, to find it again.
             keep: stores a picture and returns its digest.
-            slow_mo_ms: wait that long before every call.
+            slow_mo_ms: milliseconds to wait before every call.
             attach_seconds: how long attaching may take.
-            veil: what pictures may not show.
+            veil: what pictures must not show.
 
         Raises:
             TimeoutError, DeadlinePassed: a page of the browser hangs, so that nothing can attach.
@@ -104,23 +104,23 @@ class Acting:
             return None
 
     def renew(self) -> None:
-        """Go on with a new page of the same browser: the old one has crashed or was closed."""
+        """Continue with a new page of the same browser: the old one has crashed or was closed."""
         self.page = self._watched(self.context.new_page())
         self.answer_of_post = False
 
     def asks_password(self) -> bool:
-        """Whether the page shows a password field; no if it doesn't answer."""
+        """Whether the page shows a password field; False if it doesn't answer."""
         try:
             return not self.lost and bool(within(GLANCE_SECONDS, lambda: self.page.evaluate(_ASKS_PASSWORD)))
         except (Error, DeadlinePassed):
             return False
 
     def state(self) -> PageState | None:
-        """How the page stands; None if it doesn't answer at once."""
+        """The page's current state; None if it is lost or doesn't answer in time."""
         return None if self.lost else read_page_state(self.page)
 
     def give_session_storage(self, session: Callable[[], Mapping[str, Any]]) -> None:
-        """Give a tab that has been nowhere yet what an earlier one held; one that has a page keeps its own."""
+        """Give a blank tab the session storage of an earlier one; a tab that has opened a page keeps its own."""
         if self.page.url == "about:blank":
             give_session_storage(self.page, session().get(SESSION_STORAGE, {}))
 
@@ -131,7 +131,7 @@ class Acting:
         recorded: Recording | None = None,
         sites: Iterable[Site] = (),
     ) -> PageView:
-        """A read-only view: the page as it stands, fresh pages with a copy of the session, and what was recorded."""
+        """A read-only view: the current page, fresh pages with a copy of the session, and the recording."""
         page = None if self.lost else self.page
         return open_view(
             self.browser,
@@ -154,23 +154,23 @@ class Acting:
         return self.crashed or self.page.is_closed() or not self.browser.is_connected()
 
     def picture(self) -> Picture | NoPicture:
-        """A picture of the page as it stands, or the reason why there is none. Never raises."""
+        """A picture of the current page, or the reason why there is none. Never raises."""
         return NoPicture("the page is gone") if self.lost else self._capture(self.page)
 
     def texts(self) -> list[str]:
-        """What the page says against the last gesture; empty if it does not answer."""
+        """The page's error messages after the last gesture; empty if it doesn't answer."""
         return complaints(self.page, LOOK_SECONDS)
 
     @contextmanager
     def dialogs_in_order(self, accepts: Sequence[Callable[[str], bool]]) -> Iterator[None]:
-        """While a gesture is made and settled: declared dialogs are accepted, all others dismissed and remembered.
+        """While a gesture is made and settled, accept declared dialogs, and dismiss and remember all others.
 
         An alert is remembered only after `ALERT_SECONDS`: a page may send and then say so (measured: the alert came
         before the request had reached the gate). A declared prompt is accepted with the text that the page proposes.
-        The question whether to leave the page (`beforeunload`) is accepted and not remembered: leaving is a part of
-        the gesture that somebody decided to make, its words are the browser's own, and Playwright does the same where
-        nobody listens. A listener of the task's own on the context is asked before ours: where that one has stayed,
-        nothing is sent, and a browser of ours is ended with the tab, whose later clicks may hang.
+        The question whether to leave the page (`beforeunload`) is accepted and not remembered: leaving is part of the
+        gesture that somebody decided to make, the words are the browser's own, and without a listener Playwright does
+        the same. The task's own listener on the context is called before ours. If it declined to leave, nothing is
+        sent, and a browser of ours is ended with the tab, because later clicks in that tab may hang.
         """
         self._accepts, self._undeclared = accepts, []
         self.context.on("dialog", self._on_dialog)
@@ -181,11 +181,11 @@ class Acting:
 
     @property
     def dialogs(self) -> list[str]:
-        """The texts of the dialogs that nobody declared, since the last gesture began."""
+        """The texts of undeclared dialogs since the last gesture began."""
         return [text for since, text in self._undeclared if since <= monotonic()]
 
     def wait(self, seconds: float) -> bool:
-        """Wait while the page's events arrive; False if the page was lost before the time was over."""
+        """Wait while the page's events are processed; False if the page was lost meanwhile."""
         try:
             self.page.wait_for_timeout(seconds * 1000)
         except Error:
@@ -196,12 +196,12 @@ class Acting:
         leaving = dialog.type == "beforeunload"
         expected = leaving or any(accept(dialog.message) for accept in self._accepts)
         grace = ALERT_SECONDS if dialog.type == "alert" else 0.0
-        words = dialog.message or ("Leave this page?" if leaving else "")  # the browser's own words aren't told
+        words = dialog.message or ("Leave this page?" if leaving else "")  # the browser doesn't reveal its own words
         if not expected:
             self._undeclared.append((monotonic() + grace, words))
         try:
             dialog.accept(dialog.default_value) if expected else dialog.dismiss()
-        except Error:  # by a listener that was there before ours, and nobody can tell how
+        except Error:  # an earlier listener has already answered it, and it is unknown how
             self._undeclared.append(
                 (monotonic() + ALERT_SECONDS, f"{words} (answered by a listener of the task's own)")
             )
@@ -222,7 +222,7 @@ class Acting:
         self.crashed = True
 
     def shoot(self, page: Page) -> str | None:
-        """A picture of any page of the browser, kept; its digest, or None if there is none. Never raises."""
+        """Take and keep a picture of any page of the browser. Returns its digest, or None. Never raises."""
         taken = self._capture(page)
         return taken.kept if isinstance(taken, Picture) else None
 

@@ -1,10 +1,10 @@
-"""Toasts: hears every text that a page begins to show, however briefly, from before the gesture's input on.
+"""Toasts: records every text that a page begins to show, however briefly, from before the gesture's input on.
 
-A script in a world of its own, in every frame and in every document that comes later: the page can neither see nor
-fool it, and a navigation doesn't end it. What a page shows when `mark` is called is old.
+A script runs in an isolated world, in every frame and in every later document: the page can neither see nor fool it,
+and a navigation doesn't end it. Text that the page already shows when `mark` is called is old, and must never count.
 
-Not heard: a frame of another site that is added later; a closed shadow root; a text that stays for less than 50 ms.
-What may never happen: a text from before the mark counts; an exception out of here costs a gesture.
+Not recorded: a frame of another site that is added later; a closed shadow root; a text that stays for less than 50 ms.
+An exception in here must never cost a gesture.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _TELL = "tell"
 
 
 class Toasts:
-    """What one page began to show.
+    """The texts that one page began to show.
 
     Args:
         page: the page.
-        clock: the time, in UTC.
+        clock: returns the time, in UTC.
     """
 
     def __init__(self, page: Page, clock: Callable[[], datetime]) -> None:
@@ -49,17 +49,17 @@ class Toasts:
         self.cut = False
 
     def install(self) -> None:
-        """Begin to listen. Never raises: `deaf` says why nothing is heard."""
+        """Begin to listen. Never raises: if that fails, `deaf` says why."""
         try:
             self._ears = [self._ear(self._page)]
             for frame in self._page.frames[1:]:
-                with suppress(Error):  # it is a part of its page, and heard there
+                with suppress(Error):  # a frame in the page's own process is covered by the page's session
                     self._ears.append(self._ear(frame))
         except (Error, DeadlinePassed) as error:
             self.deaf = f"the page could not be listened to: {_first_line(error)}"
 
     def mark(self) -> None:
-        """What is shown now is old: from here on it counts. Never raises."""
+        """Count new text from now on; what is shown now is old. Never raises."""
         try:
             for ear in self._ears:
                 for text in ear.mark():
@@ -69,7 +69,7 @@ class Toasts:
         self._marked = not self.deaf
 
     def close(self) -> None:
-        """Stop listening; what was heard stays."""
+        """Stop listening; `heard` is kept."""
         for ear in self._ears:
             ear.close()
         self._ears = []
@@ -91,7 +91,7 @@ class Toasts:
 
 
 class _Ear:
-    """One connection to a page, or to a frame that has a process of its own."""
+    """One connection to a page, or to a frame that has its own process."""
 
     def __init__(self, session: CDPSession, hear: Callable[[str], None]) -> None:
         self._session, self._hear = session, hear
@@ -106,7 +106,7 @@ class _Ear:
         self._ask("Page.addScriptToEvaluateOnNewDocument", source=source, worldName=_WORLD, runImmediately=True)
 
     def mark(self) -> list[str]:
-        """The text of every document, as it stands; what was told before it has arrived by now."""
+        """The current text of every document; everything the page reported before has arrived by then."""
         return [_text(json.loads(said)) for world in list(self._worlds) if (said := self._in(world, "recorder.mark()"))]
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ class _Ear:
             within(SECONDS, self._session.detach)
 
     def _in(self, world: int, expression: str) -> str | None:
-        """None if the document is gone by now."""
+        """The string that an expression gives in a world; None if its document is gone."""
         try:
             answer = self._ask("Runtime.evaluate", expression=expression, contextId=world, returnByValue=True)
         except Error as error:
