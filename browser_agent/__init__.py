@@ -1,7 +1,7 @@
 """Browser tasks that change something in the world, interrupted and resumed.
 
-The public door: everything that a task script needs. Names are looked up when they are first used, since Playwright
-and SQLModel are slow to import. Says so plainly where a file of the user's own hides the package `observers`.
+The public interface: everything that a task script needs. Names are imported on first use, because Playwright and
+SQLModel are slow to import. If a file of the user hides the package `observers`, the import says so.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-logging.getLogger(__name__).addHandler(logging.NullHandler())  # a library is silent until somebody wants to hear
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # a library is silent until the application asks for logs
 
 if TYPE_CHECKING:
     from browser_agent.browser.appearance import Appearance
@@ -150,7 +150,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
-if not TYPE_CHECKING:  # a type checker that sees this would take every misspelled name for an object
+if not TYPE_CHECKING:  # a type checker that sees this would accept every misspelled name
 
     def __getattr__(name: str) -> object:
         if name not in __all__:

@@ -1,6 +1,6 @@
-"""The installed command, and `python -m browser_agent`: a quiet end for Ctrl-C while all else is read in.
+"""The installed command and `python -m browser_agent`: Ctrl-C ends it quietly even while modules are being imported.
 
-On a system that is not supported it says so in one sentence, before anything is read in that is not there.
+On an unsupported system it says so in one sentence, before it imports anything that such a system lacks.
 """
 
 import sys
@@ -12,11 +12,11 @@ def main() -> None:
     """Run the command line."""
     if because := refusal():
         print(because, file=sys.stderr)
-        sys.exit(2)  # `exits.Exit.MISUSE`, which can't be read in here
+        sys.exit(2)  # `exit_codes.Exit.MISUSE`, which can't be imported here
     try:
         from browser_agent.cli import main as command_line
     except KeyboardInterrupt:
-        sys.exit(130)  # `exits.INTERRUPTED`, which may not be read in yet
+        sys.exit(130)  # `exit_codes.INTERRUPTED`, which may not be imported yet
     command_line()
 
 

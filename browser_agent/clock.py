@@ -1,7 +1,7 @@
-"""Time and ids, injected, so that no test sleeps and no decision reads a wall clock behind somebody's back.
+"""Time and ids, injected so that no test sleeps and no decision reads a hidden wall clock.
 
-`Clock` is the real one; a test passes a small class with the same four calls. Monotonic time measures ages; wall time
-(always UTC) is for people and for rows.
+`SystemClock` is the real one; a test passes a small class with the methods of `Clock`. Monotonic time measures ages;
+wall time (always UTC) is for people and for rows.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import time
 from datetime import UTC, datetime
 from typing import Protocol
 
-_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no letter or digit that reads like another
+_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no letter or digit that looks like another
 
 
 class Clock(Protocol):
-    """What the toolkit needs of time."""
+    """The clock interface."""
 
     def now(self) -> datetime:
         """Wall time in UTC."""
 
     def monotonic(self) -> float:
-        """Seconds that never go back; only differences mean anything."""
+        """Seconds that never go back. Only differences are meaningful."""
 
     def sleep(self, seconds: float) -> None:
         """Wait that many seconds."""

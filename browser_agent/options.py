@@ -1,4 +1,4 @@
-"""What the keeper is asked for and what it reports: plain data, shared with the command line."""
+"""The keeper's options and its reports: plain data, shared with the command line."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from browser_agent.errors import Misuse
 from browser_agent.states import Point, RunState, Victim
 
 OPEN_TASK = "(open run)"
-"""Stands for the task's file and name of a run whose task is somebody else's code."""
+"""The stored task file and task name of an open run, whose task is the code around it."""
 
 
 @dataclass(frozen=True)
 class KillAt:
-    """Strike the worker, or another victim, at that point of the run's Nth gesture, once: a task must survive it."""
+    """Kill or stop the worker or another victim, once, at a point of the run's Nth gesture: a task must survive it."""
 
     point: Point
     gesture: int = 1
@@ -25,7 +25,11 @@ class KillAt:
 
     @classmethod
     def parse(cls, text: str) -> KillAt:
-        """Read `POINT[:N][@VICTIM]`, such as `released:2` or `paused@browser`; `Misuse` if it is not of that form."""
+        """Parse `POINT[:N][@VICTIM]`, such as `released:2` or `paused@browser`.
+
+        Raises:
+            Misuse: the text has another form.
+        """
         where, _, victim = text.partition("@")
         point, _, number = where.partition(":")
         try:
@@ -94,7 +98,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that happened in a run, for a person who is watching."""
+    """Something that happened in a run, for a person who is watching."""
 
     kind: str
     words: str
@@ -109,7 +113,7 @@ _NO_PROGRESS = frozenset({"trouble", "raised", "stopped", "download", "download_
 
 
 def progress_mark(kind: str, words: str, details: Mapping[str, Any]) -> str | None:
-    """How far a worker has come, by what it tells, such as "step 12: post_invoice(S-7)"; None if it tells of none."""
+    """A worker's progress as its event shows it, such as "step 12: post_invoice(S-7)"; None if it shows none."""
     if kind in _NO_PROGRESS:
         return None
     return f"step {details['seq']}: {words}" if "seq" in details else f"{kind.replace('_', ' ')}: {words}"
@@ -117,7 +121,7 @@ def progress_mark(kind: str, words: str, details: Mapping[str, Any]) -> str | No
 
 @dataclass(frozen=True)
 class Ended:
-    """Where a run stands when its keeper lets go of it."""
+    """Where a run stands when its keeper stops keeping it."""
 
     run: str
     state: RunState

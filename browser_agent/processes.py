@@ -79,12 +79,12 @@ def identify(pid: int) -> ProcessId | None:
 
 
 def in_sight(process: ProcessId) -> bool:
-    """Whether this process can tell if that one lives."""
+    """Whether this process can tell if the given one is alive."""
     return pid_namespace_visible(process.namespace)
 
 
 def alive(process: ProcessId) -> bool:
-    """Whether exactly this process lives: same pid, same start. A zombie is dead; a stopped process lives.
+    """Whether exactly this process is alive: same pid, same start time. A zombie is dead; a stopped process is alive.
 
     Raises:
         OutOfSight: it can't be seen from here.
@@ -95,7 +95,7 @@ def alive(process: ProcessId) -> bool:
 
 
 def stopped(process: ProcessId) -> bool:
-    """Whether it lives but is stopped (SIGSTOP, Ctrl-Z), so that it does nothing until SIGCONT."""
+    """Whether the process is alive but stopped (SIGSTOP, Ctrl-Z), so that it does nothing until SIGCONT."""
     try:
         return alive(process) and psutil.Process(process.pid).status() == psutil.STATUS_STOPPED
     except psutil.NoSuchProcess:
@@ -172,7 +172,7 @@ def _signal(processes: Iterable[ProcessId], number: signal.Signals) -> None:
             try:
                 os.kill(process.pid, number)
             except ProcessLookupError:
-                continue  # it died between the two lines
+                continue  # it has just died
 
 
 def _see_dead(processes: set[ProcessId], deadline: float) -> None:
@@ -243,7 +243,7 @@ def _start_from_psutil(pid: int) -> float | None:
 
 
 def own_user() -> str:
-    """The account that this process runs under; runs are submitted in its name."""
+    """The account under which this process runs; runs are submitted in its name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # an account without a name, as in many containers
@@ -255,7 +255,7 @@ def own_pid_namespace() -> str:
     """This process's pid namespace as "machine/boot/namespace"; `UNKNOWN_NAMESPACE` where the system has none.
 
     Source: pid_namespaces(7), random(4). The machine's id must not be published (machine-id(5)), so only a digest of it
-    stands here.
+    is used.
     """
     if sys.platform != "linux":
         return UNKNOWN_NAMESPACE
@@ -267,7 +267,7 @@ def own_pid_namespace() -> str:
 
 
 def pid_namespace_visible(namespace: str, *, own: str | None = None) -> bool:
-    """Whether it can be told from here which processes of a pid namespace live.
+    """Whether this process can tell which processes of a pid namespace are alive.
 
     Args:
         namespace: the namespace.
@@ -296,7 +296,7 @@ def pid_namespace_ended(namespace: str, *, own: str | None = None) -> bool:
 
 
 def _boot_and_number(namespace: str) -> str:
-    """Without the machine: a container that shares the machine's pids may have another machine id."""
+    """The namespace without its machine: a container that shares the machine's pids may have another machine id."""
     return namespace.partition("/")[2]
 
 

@@ -1,7 +1,7 @@
 """The pytest plugin: options, hooks and fixtures with which a suite shows that its tasks survive interruptions.
 
-It is loaded into every suite where browser-agent is installed, so it imports nothing until a test uses it, and needs
-pytest-playwright only for `agent_run`. What the fixtures do is in `browser_agent.testing.suite`.
+pytest loads it into every suite where browser-agent is installed, so it imports nothing until a test uses it, and it
+needs pytest-playwright only for `agent_run`. `browser_agent.testing.suite` implements the fixtures.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
-    """A test that uses the fixtures may have to be called again; all others are left alone."""
+    """Call a test that uses the fixtures again if necessary; leave all others alone."""
     result, raised = None, None
     try:
         result = yield
@@ -199,7 +199,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
-    """Explain outcomes that differ, gesture by gesture."""
+    """Explain differing outcomes, gesture by gesture."""
     if op == "==":
         for mine, other in ((left, right), (right, left)):
             if hasattr(mine, "explain") and type(mine).__module__ == "browser_agent.testing.suite.outcomes":

@@ -1,7 +1,7 @@
 """Pure decisions: what may be concluded from what was seen, and what may be done next.
 
-Each function only says; its one caller acts. Knows nothing of databases, pictures or browsers. What may never happen
-here: a doubt that is renamed into "not happened", or a gesture that is made again without a proven absence.
+Each function only decides; its one caller acts. A doubt must never be turned into "not happened", and a gesture must
+never be made again without a proven absence.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from observers import Accepted, Outcome
 from observers.request_pattern import matches_request
 
 REJECTED_STATUSES = frozenset({400, 401, 402, 403, 404, 405, 406, 411, 413, 414, 415, 422, 428, 431})
-"""A clean no: the request was understood and not carried out (RFC 9110, 15.5). 402: no by the business."""
+"""A clean no: the request was understood and not carried out (RFC 9110, 15.5). 402: refused for business reasons."""
 
 MAY_BE_DECLARED = frozenset({408, 409, 423, 425, 429, 500, 502, 503, 504})
-"""Says nothing by itself; a site may document one of them as refused before execution."""
+"""These prove nothing by themselves, but a site may document one of them as refused before execution."""
 
 NEVER_SENT_ERRORS = (
     "net::ERR_NAME_NOT_RESOLVED",
     "net::ERR_INTERNET_DISCONNECTED",
     "net::ERR_CERT_",
 )
-"""The connection was never made. Only under the guard: otherwise it may be the error of the browser's second copy.
+"""The connection was never made. Holds only under the guard: otherwise the error may be that of the browser's second
+copy of the request.
 
 ERR_CONNECTION_REFUSED and ERR_ADDRESS_UNREACHABLE aren't among them: they also come from the read side, after the
 request was delivered (measured in a network namespace with a small tcp_retries2).
@@ -36,12 +37,12 @@ request was delivered (measured in a network namespace with a small tcp_retries2
 
 _CALL_LOG = "Call log:"
 _FOUND = "locator resolved to"
-# A line, or the first of several that are told as one, with their number and a multiplication sign before it.
+# One line, or several equal ones that are logged as one, after their number and a multiplication sign.
 _PERFORMING = re.compile(r"\s*(?:-\s*)?(?:\d+ \u00d7 )?performing\b")
 
 
 class Move(StrEnum):
-    """What is done after a verdict."""
+    """What to do after a verdict."""
 
     CARRY_ON = "carry_on"
     MAY_BE_MADE_AGAIN = "may_be_made_again"  # within the budget of its step
@@ -49,11 +50,11 @@ class Move(StrEnum):
 
 
 def next_move(outcome: Outcome, *, clear: bool) -> Move:
-    """What follows from a verdict.
+    """Decide what to do after a verdict.
 
     Args:
-        outcome: of the last gesture of the step.
-        clear: no contradiction, and not more effects than one.
+        outcome: the outcome of the step's last gesture.
+        clear: there is no contradiction, and at most one effect.
     """
     match outcome:
         case Outcome.happened:
@@ -67,21 +68,21 @@ def next_move(outcome: Outcome, *, clear: bool) -> Move:
 
 
 def approval_covers(*, approved: bool, until_done: bool, expired: bool, used_by: Sequence[GestureState]) -> bool:
-    """Whether a person's word on a step call lets its next gesture be dispatched.
+    """Whether a person's decision on a step call allows its next gesture to be dispatched.
 
     Args:
-        approved: the word was yes.
-        until_done: it was given for gestures that are made again, too.
-        expired: its time has run out.
-        used_by: the states of the gestures that were dispatched on it so far. One that was refused has sent nothing,
-            so it has used nothing up.
+        approved: the person said yes.
+        until_done: the approval also covers gestures that are made again.
+        expired: the approval has expired.
+        used_by: the states of the gestures dispatched under it so far. A refused one has sent nothing, so it doesn't
+            count as a use.
     """
     undone = {GestureState.REFUSED} | ({GestureState.NOT_HAPPENED, GestureState.REJECTED} if until_done else set())
     return approved and not expired and all(state in undone for state in used_by)
 
 
 def was_performed(log: str) -> bool:
-    """Whether the driver says that it has begun to perform the input (its wording is pinned by a test)."""
+    """Whether the driver's log says that it has begun to perform the input (a test pins the wording)."""
     return any(_PERFORMING.match(line) for line in log.splitlines())
 
 
@@ -103,18 +104,19 @@ def was_refused(kind: str, log: str, *, seen_in_page: bool | None, page_answers:
         case "click" | "check":
             return True
         case "press" | "select" | "upload":
-            # Made without a line of their own, and by script, which no witness sees: an `onchange` that posts and
-            # does not come back gives a time-out, and one write (measured).
+            # The log has no line for them, and no witness sees them because they are made by script: an `onchange`
+            # that posts and does not return gives a time-out and one write (measured).
             return _FOUND not in log
-        case _:  # no tested row: in doubt from `dispatching` on
+        case _:  # untested kinds: in doubt from `dispatching` on
             return False
 
 
 def nothing_left(report: WireReport) -> bool:
-    """Whether nothing of the gesture can have left the browser: the gate stood throughout and let nothing go.
+    """Whether nothing of the gesture can have left the browser: the gate was armed throughout and released nothing.
 
-    Holds only for a report that is read AFTER the browser was seen dead: what was let go while it was being ended
-    counts. Unless the declared commit request itself was held at the gate, a GET that passed may have been the commit.
+    Valid only for a report that is read AFTER the browser was seen dead, because requests released while it was being
+    ended count. Unless the declared commit request itself was held at the gate, a GET that passed may have been the
+    commit.
     """
     commit_held = any(fact.declared for fact in report.facts)
     unseen = report.sockets or report.workers or report.restarts or (report.reads and not commit_held)
@@ -122,13 +124,13 @@ def nothing_left(report: WireReport) -> bool:
 
 
 def _declared_alone(report: WireReport) -> WireFact | None:
-    """The declared commit request, if it is the only one of its kind that was seen at all, and went out once."""
+    """The declared commit request, if no other one was seen and it went out once."""
     declared = [fact for fact in report.facts if fact.declared]
     return declared[0] if report.sent_once and len(declared) == 1 and declared[0].released else None
 
 
 def rejection(report: WireReport, documented: Sequence[int] = ()) -> WireFact | None:
-    """The declared commit request whose answer is a clean no, if there is one.
+    """The declared commit request, if its answer is a clean no.
 
     Args:
         report: what the gate saw.
@@ -142,11 +144,11 @@ def rejection(report: WireReport, documented: Sequence[int] = ()) -> WireFact | 
 
 
 def acceptance(report: WireReport, contracts: Sequence[Accepted]) -> WireFact | None:
-    """The declared commit request whose answer means "carried out" by the site's written contract, if there is one.
+    """The declared commit request, if its answer means "carried out" by the site's written contract.
 
     Args:
         report: what the gate saw.
-        contracts: what the site's owner has written down; without it an answer proves nothing.
+        contracts: what the site's owner has documented; without it an answer proves nothing.
     """
     fact = _declared_alone(report)
     return fact if fact is not None and any(_fulfils(fact, contract) for contract in contracts) else None
@@ -159,7 +161,7 @@ def _fulfils(fact: WireFact, contract: Accepted) -> bool:
 
 
 def never_sent(report: WireReport) -> WireFact | None:
-    """The declared commit request whose connection was never made, if that is all that was let go."""
+    """The declared commit request, if its connection was never made and nothing else was released."""
     fact = _declared_alone(report)
     if fact is None or len(report.released) != 1 or fact.status is not None or fact.error is None:
         return None

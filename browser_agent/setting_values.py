@@ -1,4 +1,4 @@
-"""The values that settings may have: their types, each with the reader of its text and its check."""
+"""The types of settings, each with the parser of its text and its check."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _OWN_SETTING = {
     "--headless": "headed",
     "--log-net-log": "netlog",
 }
-"""Arguments of Chromium that have a setting of their own."""
+"""Chromium arguments that have their own setting."""
 _RESERVED = frozenset(
     {
         *("--user-data-dir", "--remote-debugging-port", "--remote-debugging-pipe", "--enable-net-benchmarking"),
         *("--enable-quic", "--origin-to-force-quic-on"),  # the gate can't hold QUIC requests
     }
 )
-"""Arguments of Chromium that we set ourselves: without ours it could not be found, guarded or ended."""
+"""Chromium arguments that we set ourselves: without our values the browser could not be found, guarded or ended."""
 
 
 def _words(value: Any) -> Any:
-    """A text as words, split as a shell would; a list stays as it is."""
+    """Split a text into words as a shell does; return a list unchanged."""
     return shlex.split(value) if isinstance(value, str) else value
 
 
 def _hosts(value: Any) -> Any:
-    """A text as hosts, separated by commas, semicolons or spaces; a list stays as it is."""
+    """Split a text into hosts at commas, semicolons or spaces; return a list unchanged."""
     return [host for host in re.split(r"[,; ]+", value) if host] if isinstance(value, str) else value
 
 
@@ -57,7 +57,7 @@ def _absolute(path: Path | None) -> Path | None:
 
 
 def _readable(read: Callable[[str], object]) -> Callable[[str], str]:
-    """A check that `read` accepts the text, which stays as it is."""
+    """Make a check that `read` accepts the text, and that returns the text unchanged."""
 
     def checked(said: str) -> str:
         try:
@@ -70,7 +70,7 @@ def _readable(read: Callable[[str], object]) -> Callable[[str], str]:
 
 
 def _size(value: Any) -> Any:
-    """A text such as "1280x960" as width and height."""
+    """Parse a text such as "1280x960" into width and height."""
     found = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
     return (int(found[1]), int(found[2])) if found else value
 
@@ -141,7 +141,7 @@ def is_address(receiver: Sequence[str]) -> bool:
 
 
 def host_of(address: str) -> str:
-    """An address without the parts that may hold a secret."""
+    """An address without the parts that may contain a secret."""
     parts = urlsplit(address)
     port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{parts.hostname}{port}/..."
@@ -151,7 +151,7 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Seconds = Positive
 AbsolutePath = Annotated[Path | None, AfterValidator(_absolute)]
-"""A path that may be relative or begin with "~" where it is written."""
+"""A path that may be written as relative, or with a leading "~"."""
 Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 Hosts = Annotated[tuple[str, ...], BeforeValidator(_hosts)]
 StoreAddress = Annotated[str, BeforeValidator(_text), AfterValidator(_readable(located))]

@@ -1,4 +1,4 @@
-"""The settings: the name, meaning, type and default of each.
+"""The settings: each one's name, meaning, type and default.
 
 The names are the same in the file, in the environment and on the command line (read by `settings_sources`), and in
 `Options`.
@@ -144,7 +144,7 @@ class Settings(BaseModel):
 
     @property
     def appearance(self) -> Appearance:
-        """How our browser appears to sites."""
+        """How the browser appears to sites."""
         return Appearance(
             locale=self.locale or "",
             time_zone=self.time_zone or "",
@@ -161,17 +161,17 @@ class Settings(BaseModel):
         return ClientCertificate(self.client_certificate, self.client_key, self.client_origins)
 
     def options(self, **more: Any) -> Options:
-        """How runs are kept with these settings; `more` are fields of `Options` that aren't settings."""
+        """The keeper's options with these settings; `more` are fields of `Options` that aren't settings."""
         shared = Settings.model_fields.keys() & {field.name for field in fields(Options)}
         return Options(**{name: getattr(self, name) for name in shared}, appearance=self.appearance, **more)
 
 
 AS_SHIPPED = Settings()
-"""The settings where nothing is set."""
+"""The defaults: the settings when nothing is set."""
 
 
 def shown(name: str, value: Any) -> str:
-    """A setting's value for a person. Of an address for questions only the host, since its path may be a key."""
+    """A setting's value for a person. An address for questions is cut to its host, because its path may be a key."""
     if value is None or value in ((), {}):
         return ""
     if name == "store":

@@ -29,23 +29,23 @@ STORE_VARIABLE = f"{PREFIX}STORE"
 DEFAULT = "default"
 _NOT_FROM_ENVIRONMENT = frozenset({"sites"})
 _NO_SETTINGS = ("KEY", "QUESTION_", "CLIENT_PASSPHRASE")
-"""What else begins so in the environment: the key of sealed sessions, what the told command learns, the passphrase of a
-client certificate."""
+"""Variables with our prefix that are no settings: the key of sealed sessions, what the command that is notified of a
+question is passed, and the passphrase of a client certificate."""
 _ADDRESSES = ("store", "evidence")
 """Settings that are a path or an address."""
 _LIKE = 0.75
-"""So much like a setting is a variable of the environment that is a misspelled one, and not somebody else's."""
+"""From this similarity on, a variable counts as a misspelled setting, and not as another program's."""
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """The settings, and who has said each of them."""
+    """The settings, and the source of each."""
 
     settings: Settings
     sources: Mapping[str, str]
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Name, value and source of each setting; a site's address and account as settings of their own."""
+        """Name, value and source of each setting. A site's address and account are separate rows."""
         plain = [
             (name, shown(name, getattr(self.settings, name)), self.sources.get(name, DEFAULT))
             for name in Settings.model_fields
@@ -62,12 +62,12 @@ class Resolved:
 
 
 def default_store() -> Path:
-    """The store of this user, in the platform's data folder."""
+    """This user's store in the platform's data folder."""
     return platformdirs.user_data_path("browser-agent") / "runs.db"
 
 
 def load(folder: Path | None = None) -> Settings:
-    """The settings of a folder (the current one by default) and of the environment.
+    """Load the settings of a folder (by default the current one) and of the environment.
 
     Raises:
         Misuse: see `resolve`.
@@ -76,14 +76,14 @@ def load(folder: Path | None = None) -> Settings:
 
 
 def resolve(folder: Path | None = None, said: Mapping[str, Any] | None = None) -> Resolved:
-    """The settings, from the file, the environment and what was said on the command line; the later win.
+    """Combine the settings of the file, the environment and the command line; the later override the earlier.
 
     Args:
-        folder: where the file may be; the current folder by default.
-        said: words and values of the command line.
+        folder: where the file may be; by default the current folder.
+        said: names and values from the command line.
 
     Raises:
-        Misuse: the file cannot be read, or words or values in any of the three cannot be used; all of them, together.
+        Misuse: the file cannot be read, or a name or value in any of the three is invalid; lists all of them.
     """
     file = (folder or Path.cwd()) / FILE_NAME
     wrong: list[str] = []
@@ -104,7 +104,7 @@ def resolve(folder: Path | None = None, said: Mapping[str, Any] | None = None) -
 
 
 def _from_file(file: Path) -> dict[str, Any]:
-    """What the file says; a path in it is meant from its folder."""
+    """The file's settings. A relative path in it starts at the file's folder."""
     if not file.is_file():
         return {}
     try:
@@ -119,7 +119,7 @@ def _from_file(file: Path) -> dict[str, Any]:
 
 
 def _from_environment(wrong: list[str]) -> dict[str, str]:
-    """What the environment says. A variable that is much like a setting and is none is wrong; others are not ours."""
+    """The environment's settings. A variable that resembles a setting is reported as wrong; all others are ignored."""
     found: dict[str, str] = {}
     for variable, value in os.environ.items():
         word = variable.removeprefix(PREFIX)
@@ -134,7 +134,7 @@ def _from_environment(wrong: list[str]) -> dict[str, str]:
 
 
 def _checked(found: Mapping[str, Any], name_of: Callable[[str], str], wrong: list[str]) -> dict[str, Any]:
-    """The values that can be used, as what they are; what is wrong with the others is added to `wrong`."""
+    """The valid values, converted to their types; what is wrong with the others is added to `wrong`."""
     try:
         settings = Settings.model_validate(found)
     except ValidationError as error:
@@ -144,7 +144,7 @@ def _checked(found: Mapping[str, Any], name_of: Callable[[str], str], wrong: lis
 
 
 def _why(part: ErrorDetails) -> str:
-    """What is wrong with one word or value."""
+    """What is wrong with one name or value."""
     if part["type"] != "extra_forbidden":
         return part["msg"].removeprefix("Value error, ")
     known = Settings.model_fields if len(part["loc"]) == 1 else Bound.model_fields
@@ -156,5 +156,5 @@ def _paths() -> list[str]:
 
 
 def store_meant(said: Path | str | None, settings: Settings) -> Path | str:
-    """The store to use: what was said, else what is set, else this user's own; a path, or a database's address."""
+    """The store to use, as a path or a database's address: the given one, else the setting, else this user's own."""
     return located(said or settings.store or default_store())

@@ -1,20 +1,18 @@
 """The states of a run, a step, a gesture and a question, and every arrow between them.
 
-Theory. A gesture is written down before it is made, so that after any interruption the journal says how far it may
-have come. From `intent` it can still be refused by write order alone. From `dispatching` on it may have reached the
-world, and only a verdict (observers that looked) or a named person moves it on:
+Theory. A gesture is stored before it is made, so that after any interruption the journal says how far it may have come.
+From `intent` it can still be refused by write order alone. From `dispatching` on it may have reached the world, and
+only a verdict (observers that looked) or a named person moves it on:
 
     intent -> dispatching -> in_doubt -> happened | not_happened | unknown -> asked
        |           |-> refused | happened | rejected
        |-> refused (nothing was dispatched) | asked (it was there before) | happened (an earlier one settled late)
     asked -> happened | not_happened | abandoned
 
-Final states are final: a later fact is a new row. A run that `raised` is not final: a person may mend the task and
-resume it. A run is `ready` when whoever had it gave it back to the queue: a worker process that was drained (nobody
-stopped the run itself, so it isn't `stopped`, and it isn't `new` any more), or a person. An arrow that is not in a
-table raises `NotAllowed` and changes nothing.
-
-Knows nothing of databases, browsers or pictures.
+Final states are final: a later fact is a new row. `raised` is not final: a person may fix the task and resume the run.
+A run is `ready` when it was given back to the queue: by a worker process that was drained (nobody stopped the run
+itself, so it isn't `stopped`, and it isn't `new` any more), or by a person. An arrow that is not in a table raises
+`NotAllowed` and changes nothing.
 """
 
 from __future__ import annotations
@@ -31,10 +29,10 @@ class RunState(StrEnum):
 
     NEW = "new"
     RUNNING = "running"
-    READY = "ready"  # begun, in nobody's hands, and any worker process may go on at once
+    READY = "ready"  # begun, kept by nobody, and any worker process may resume it at once
     WAITING = "waiting"  # a question must be answered
     STOPPED = "stopped"  # a person stopped it between two steps
-    RAISED = "raised"  # the script raised; it may be mended and resumed
+    RAISED = "raised"  # the script raised; it may be fixed and resumed
     NEEDS_ATTENTION = "needs_attention"  # its attempts were used up without an end
     FINISHED = "finished"
     ABANDONED = "abandoned"
@@ -49,11 +47,11 @@ class EndKind(StrEnum):
 
 
 TROUBLE_CODE = 71
-"""A worker's exit code when browser, driver or machine failed, which isn't the task's doing."""
+"""A worker's exit code when the browser, the driver or the machine failed, not the task."""
 
 
 class StepState(StrEnum):
-    """Where a step stands. Only `finished` and `raised` are handed back on a replay."""
+    """Where a step stands. A replay returns the stored result only of `finished` and `raised` steps."""
 
     BEGUN = "begun"
     FINISHED = "finished"
@@ -76,7 +74,7 @@ class GestureState(StrEnum):
 
 
 class QuestionState(StrEnum):
-    """Where a question stands. `closed` = a look or a new attempt answered it, no person had to."""
+    """Where a question stands. `closed` = a look or a new attempt answered it, and no person had to."""
 
     OPEN = "open"
     ANSWERED = "answered"
@@ -98,7 +96,7 @@ class QuestionKind(StrEnum):
 
 
 class Answer(StrEnum):
-    """What a person may say to a question."""
+    """What a person may answer to a question."""
 
     HAPPENED = "happened"
     NOT_HAPPENED = "not_happened"
@@ -106,27 +104,27 @@ class Answer(StrEnum):
     APPROVE = "approve"
     REFUSE = "refuse"
     MAP = "map"  # the changed call is the stored one
-    MAKE = "make"  # let the stored one go, and make the changed call
+    MAKE = "make"  # drop the stored call, and make the changed one
 
 
 class Point(StrEnum):
-    """The durable points of a gesture, in their order; a test may end a process at each."""
+    """The durable points of a gesture, in order; a test may kill or stop a process at each."""
 
     BEFORE_INTENT = "before_intent"
     INTENT = "intent"
     DISPATCHING = "dispatching"
     INPUT = "input"  # the input call has returned or raised
-    PAUSED = "paused"  # keeper: the write is held at the wire
-    RELEASED = "released"  # keeper: the write has been let go
+    PAUSED = "paused"  # keeper: the write is held at the gate
+    RELEASED = "released"  # keeper: the write has been released
     ANSWERED = "answered"  # keeper: the site's answer was seen
     SETTLED = "settled"
 
 
 class Victim(StrEnum):
-    """What a test strikes at a point of a gesture; all but the stopped ones by SIGKILL."""
+    """What a test kills or stops at a point of a gesture; all but the stopped ones by SIGKILL."""
 
     WORKER = "worker"
-    STOPPED_WORKER = "stopped-worker"  # SIGSTOP: it lives, and does nothing
+    STOPPED_WORKER = "stopped-worker"  # SIGSTOP: it is alive but does nothing
     DRIVER = "driver"  # the worker's Playwright driver
     BROWSER = "browser"
     TABS = "tabs"  # every renderer of the browser: all pages crash
@@ -181,16 +179,20 @@ QUESTION_ARROWS: Arrows[QuestionState] = {
 }
 
 OPEN_GESTURE_STATES = frozenset({_G.INTENT, _G.DISPATCHING, _G.IN_DOUBT, _G.UNKNOWN, _G.ASKED})
-"""A gesture in one of these must be settled before anything else of its run is made."""
+"""A gesture in one of these states must be settled before its run makes anything else."""
 
 MADE_GESTURE_STATES = frozenset({_G.DISPATCHING, _G.IN_DOUBT, _G.UNKNOWN, _G.ASKED, _G.HAPPENED})
-"""A gesture in one of these may have changed the world: a replay must ask for it before a new gesture is made."""
+"""A gesture in one of these states may have changed the world: a replay must call its step before a new one is made."""
 
 NO_EFFECT_STATES = frozenset({_G.INTENT, _G.NOT_HAPPENED, _G.REFUSED, _G.REJECTED})
-"""A gesture in one of these has changed nothing; one that was abandoned may have."""
+"""A gesture in one of these states has changed nothing. An abandoned one may have."""
 
 
 def check_arrow(arrows: Arrows[S], old: S, new: S) -> None:
-    """Raise `NotAllowed` unless the table has an arrow from `old` to `new`."""
+    """Check that the table has an arrow from `old` to `new`.
+
+    Raises:
+        NotAllowed: it has none.
+    """
     if new not in arrows[old]:
         raise NotAllowed(f"{type(old).__name__}: there is no arrow from {old} to {new}. Nothing was changed.")

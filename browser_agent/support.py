@@ -1,7 +1,7 @@
 """The versions that browser-agent needs and was tested with, and what it does not support.
 
 `doctor` warns about other versions, and `docs/support.md` has the table. A version was tried if all tests passed with
-it. It imports nothing that another system may lack.
+it. This module imports nothing that another system may lack.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Support:
-    """One thing that the machine brings.
+    """A requirement that the machine provides.
 
     Args:
         what: its name.
-        oldest: the oldest version that can work; empty where there is no such thing.
-        tried: versions that were tried, as far as they are told apart.
-        otherwise: what to think of another one.
+        oldest: the oldest version that can work; "" = no such limit.
+        tried: versions that were tried, with as many parts as matter.
+        otherwise: what to expect of other versions.
     """
 
     what: str
@@ -28,7 +28,7 @@ class Support:
     otherwise: str
 
     def warning(self, found: str) -> str:
-        """What to think of that version; empty if it was tried."""
+        """A warning about the found version; "" if it was tried."""
         if any(_begins(found, one) for one in self.tried):
             return ""
         return f"tried with {self.what} {', '.join(self.tried)} only; {self.otherwise}"
@@ -42,14 +42,14 @@ SYSTEM = Support("system", "", ("linux",), "macOS is meant to work and was not t
 ROWS: Sequence[Support] = (PYTHON, PLAYWRIGHT, CHROMIUM, SQLITE, SYSTEM)
 
 MEANT = ("linux", "darwin")
-"""Systems, by Python's names, that it is made for."""
+"""Systems for which browser-agent is made, by Python's names."""
 
 NOT_SUPPORTED = {
     "Windows": "no fork, no SIGKILL, no process groups: a browser's sure end can't be seen there; use WSL 2 or Docker",
     "Firefox, WebKit": "a page can neither be guarded nor carried on after an interruption; `open_run` refuses it",
     "A store on a network disk": "SQLite's locks don't hold there; it is refused",
 }
-"""What is refused, and why."""
+"""What is not supported, and why."""
 
 
 def table() -> str:
@@ -61,7 +61,7 @@ def table() -> str:
 
 
 def refusal(system: str = sys.platform) -> str:
-    """Why nothing can be done on this system, in one sentence; empty if it is one that is supported."""
+    """Why browser-agent can't run on this system, in one sentence; "" if the system is supported."""
     if system in MEANT:
         return ""
     name = "Windows" if system == "win32" else system
@@ -70,5 +70,5 @@ def refusal(system: str = sys.platform) -> str:
 
 
 def _begins(version: str, tried: str) -> bool:
-    """Whether a version is the one that was tried, or a part of it: 3.11.7 of 3.11, but not 3.1 of 3.11."""
+    """Whether a version belongs to the one that was tried: 3.11.7 belongs to 3.11, but 3.1 doesn't."""
     return version.split(".")[: tried.count(".") + 1] == tried.split(".")

@@ -1,6 +1,6 @@
-"""The command line, `browser-agent`: each command opens a store, calls another room and prints the result.
+"""The command line, `browser-agent`: each command opens a store, calls another package and prints the result.
 
-It never decides what a gesture's outcome is.
+No command decides a gesture's outcome.
 """
 
 from __future__ import annotations
@@ -72,20 +72,20 @@ app.add_typer(on_temporal, name="temporal")
 
 
 def main() -> None:
-    """The entry of the installed command."""
+    """The entry point of the installed command."""
     try:
         app()
     except SystemExit as end:
         if "temporalio" in sys.modules:
             _leave(end.code)
         raise
-    except Exception as error:  # unexpected: the whole traceback, without secrets
+    except Exception as error:  # unexpected: print the whole traceback, without secrets
         sys.stderr.write(Scrubber().trace(error))
         sys.exit(1)
 
 
 def _leave(code: object) -> None:
-    """End the process at once: Python aborts if a thread of Temporal's client still runs as it ends (measured)."""
+    """Exit at once: Python aborts if a thread of Temporal's client still runs at shutdown (measured)."""
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -38,7 +38,7 @@ _SETTLED_BY_LOOKING = frozenset({QuestionKind.OUTCOME, QuestionKind.VALUES})
 
 
 ANSWERS = ("happened", "not-happened", "abandon", "map", "make")
-"""What may be answered, as it is written on a command line."""
+"""The answers that the command line accepts."""
 Word = Annotated[
     str,
     typer.Argument(
@@ -48,7 +48,11 @@ Word = Annotated[
 
 
 def answer_of(word: str, words: Sequence[str] = ANSWERS) -> Answer:
-    """The answer that a word of the command line stands for. Raises Misuse."""
+    """Parse an answer from the command line.
+
+    Raises:
+        Misuse: it is not one of `words`.
+    """
     if word not in words:
         raise Misuse(f"{word!r} is not an answer{nearest(word, words)}. Nothing was changed.".replace("?.", "?"))
     return Answer(word.replace("-", "_"))
@@ -129,7 +133,7 @@ def _desk(store: str | None, as_json: bool, given: list[str] | None, headed: boo
 
 
 def _answer(desk: Desk, name: str, said: PersonAnswer, *, resume: bool) -> Exit:
-    options = display(desk.settings)  # before an answer is taken that could not be carried out
+    options = display(desk.settings)  # first: no answer is recorded that could not be carried out
     desk.store.inbox.check(name, said)
     question = desk.store.inbox.question(name)
     seen = _look(desk, question)
@@ -151,7 +155,7 @@ def _answer(desk: Desk, name: str, said: PersonAnswer, *, resume: bool) -> Exit:
             "ended": document(desk, ended) if ended else None,
         }
     )
-    if ended is None:  # else it is said with all that were refused in the run
+    if ended is None:  # else `close` reports all refused calls of the run
         say_refused(desk, refused_calls(desk, [question]))
     return _close(desk, question, ended, given_up=given_up)
 

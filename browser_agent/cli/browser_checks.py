@@ -1,4 +1,4 @@
-"""Checks of the browser: Playwright's driver starts, Chromium starts and opens a page, and its letters are no boxes."""
+"""Checks of the browser: Playwright's driver starts, Chromium starts and opens a page, and no letter is a box."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from browser_agent.errors import INSTALL_BROWSER, BrowserUnavailable
 from browser_agent.settings import AS_SHIPPED, Settings
 
 FONTS = ("fonts-liberation", "fonts-noto-cjk", "fonts-noto-color-emoji", "fonts-noto-core")
-"""Debian's packages of fonts for the scripts that pages are written in; the Dockerfile installs the same."""
+"""Debian's font packages for the scripts of common pages; the Dockerfile installs the same."""
 _SECONDS = 30
 
-# A letter that no font has is drawn as a box, as is U+0378, which Unicode has not assigned.
+# A letter missing from every font is drawn as a box, and so is U+0378, which Unicode has not assigned.
 _BOXES = """(samples) => {
   const drawn = (letter) => {
     const canvas = document.createElement("canvas");
@@ -55,8 +55,8 @@ class Trouble:
     """Why a program doesn't start.
 
     Args:
-        words: why, without a full stop.
-        libraries: the shared libraries that it lacks.
+        words: the reason, without a full stop.
+        libraries: the missing shared libraries.
     """
 
     words: str
@@ -65,13 +65,13 @@ class Trouble:
 
 @dataclass(frozen=True)
 class BrowserFacts:
-    """What was seen of Chromium.
+    """What was found out about Chromium.
 
     Args:
-        program: which one it is; None = there is none.
+        program: its executable; None = none was found.
         number: its version, once it has started.
-        boxes: the scripts that a page shows as boxes, for want of a font.
-        trouble: why it doesn't start, or opens no page; None = it does.
+        boxes: the scripts that a page shows as boxes because no font has them.
+        trouble: why it doesn't start or open a page; None = it does.
     """
 
     program: Path | None = None
@@ -81,7 +81,7 @@ class BrowserFacts:
 
 
 def browser_checks(using: Settings = AS_SHIPPED) -> list[Check]:
-    """The checks of Playwright, Chromium and the fonts. They start the driver and a Chromium."""
+    """Check Playwright, Chromium and the fonts. Starts the driver and a Chromium."""
     trouble = driver_trouble()
     facts = browser_facts(using, open_page=trouble is None)
     checks = [check_playwright(trouble), check_chromium(facts)]
@@ -106,7 +106,7 @@ def check_chromium(facts: BrowserFacts) -> Check:
 
 
 def check_fonts(facts: BrowserFacts) -> Check:
-    """Missing fonts are a warning: pages work, but a person can't read their pictures."""
+    """Check the fonts. Missing ones are a warning: pages work, but a person can't read their screenshots."""
     if not facts.boxes:
         return Check("fonts", ", ".join(_SAMPLES))
     remedy = f"{INSTALL_BROWSER}, as root" + (f", or: {' '.join(install_command(FONTS))}" if has_apt() else "")
@@ -114,7 +114,7 @@ def check_fonts(facts: BrowserFacts) -> Check:
 
 
 def remedy(trouble: Trouble) -> str:
-    """The command that helps."""
+    """The command that fixes the trouble."""
     as_root = "" if os.geteuid() == 0 or not trouble.libraries else ", as root"
     packages = packages_for(trouble.libraries) if has_apt() else []
     return f"{INSTALL_BROWSER}{as_root}" + (f", or: {' '.join(install_command(packages))}" if packages else "")
@@ -131,10 +131,10 @@ def driver_trouble() -> Trouble | None:
 
 
 def browser_facts(using: Settings = AS_SHIPPED, *, open_page: bool = True) -> BrowserFacts:
-    """Start a Chromium, let it open a page, end it, and say what was seen. Never raises.
+    """Start a Chromium, open a page in it, end it, and return what was found out. Never raises.
 
     Args:
-        using: the settings; they name the Chromium and its arguments.
+        using: the settings, which name the Chromium and its arguments.
         open_page: open a page, which needs Playwright's driver.
     """
     program = None
@@ -149,7 +149,7 @@ def browser_facts(using: Settings = AS_SHIPPED, *, open_page: bool = True) -> Br
                 chromium.end()
     except BrowserUnavailable as error:
         return BrowserFacts(program, trouble=_trouble(program, error.output or error.because))
-    except Exception as error:  # whatever hinders it is what there is to report
+    except Exception as error:  # any failure is the result of the check
         return BrowserFacts(program, trouble=_trouble(program, str(error)))
     return BrowserFacts(program, number, tuple(boxes))
 
@@ -163,7 +163,7 @@ def start_failure(error: BrowserUnavailable) -> str:
 
 
 def _boxes(endpoint: str) -> Sequence[str]:
-    """In a thread of its own: the caller's may have an event loop, with which Playwright's sync API refuses to work."""
+    """Find the boxes in a separate thread: Playwright's sync API refuses to run in a thread that has an event loop."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(_draw, endpoint).result()
 
@@ -178,7 +178,7 @@ def _draw(endpoint: str) -> Sequence[str]:
 
 
 def _trouble(program: Path | None, message: str) -> Trouble:
-    """The missing libraries if there are any, else the last line of what was said."""
+    """The missing libraries if there are any, else the last line of the message."""
     libraries = missing_libraries(program, message) if program is not None else tuple(LOADER_ERROR.findall(message))
     if libraries:
         return Trouble(f"{', '.join(libraries)} {'is' if len(libraries) == 1 else 'are'} missing", libraries)

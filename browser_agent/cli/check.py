@@ -1,4 +1,4 @@
-"""One check of `doctor`: what was looked at, what was found, and what to do about it."""
+"""One check of `doctor`: what was checked, what was found, and what to do about it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Check:
     """One check.
 
     Args:
-        what: what was looked at.
+        what: what was checked.
         found: what was found.
         to_do: what to do about it; "" = it passed.
-        warning: worth knowing, but no failure.
+        warning: worth knowing, but not a failure.
     """
 
     what: str
@@ -31,7 +31,7 @@ class Check:
 
 
 def as_lines(checks: Sequence[Check]) -> str:
-    """One line for each check, and a second one that says what to do."""
+    """One line for each check, followed by a line that says what to do, if there is something."""
     wide = max(len(check.what) for check in checks)
     return "\n".join(
         f"{_mark(check)} {check.what:{wide}}  {check.found}"
@@ -47,5 +47,5 @@ def _mark(check: Check) -> str:
 
 
 def as_json(checks: Sequence[Check]) -> str:
-    """A list of {"what", "found", "to_do", "warning", "well"}."""
+    """The checks as a JSON list of {"what", "found", "to_do", "warning", "well"}."""
     return json.dumps([{**asdict(check), "well": check.well} for check in checks], indent=2)

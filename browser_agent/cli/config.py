@@ -1,4 +1,4 @@
-"""`config`: every setting, its value here and now, and who has said it; or one of them, with what it means."""
+"""`config`: shows every setting with its current value and source, or explains one of them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The demo: a run of invoices and mails is interrupted, carries on, and the sites' own ledgers are shown.
+"""The demo: a run that posts invoices and sends mails is interrupted and resumed; then the sites' ledgers are shown.
 
-The sites are practice sites on this machine. The interruptions are those that tests use: `Faults` and `KillAt`.
+The sites are practice sites on this machine. It uses the same interruptions as the tests: `Faults` and `KillAt`.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 DEFAULT = "killed_after_commit"
 SECOND = 2
-"""The second invoice is interrupted: by then something is finished, and something is left to do."""
+"""The second invoice is interrupted, so that one step is finished and others are left to do."""
 INVOICE = "POST /invoices"
 _KEEP_LOOKING_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What the demo runs on."""
+    """What one demo uses: its store, run, screen and sites."""
 
     store: Store
     run: str
@@ -55,7 +55,7 @@ class Scene:
     mail: Mail
 
     def tell(self, event: Event) -> None:
-        """Show an event; when something is killed, also what the site knows at that moment."""
+        """Show an event; after a kill, also show the site's ledger at that moment."""
         self.screen.tell(event)
         if event.kind == "struck":
             numbers = ", ".join(invoice.number for invoice in self.books.invoices)
@@ -67,10 +67,10 @@ class Interruption:
     """One way in which the second invoice goes wrong.
 
     Args:
-        words: what goes wrong, for the audience.
+        words: what goes wrong, as the viewer reads it.
         kill_at: what is killed, and when.
-        install: installs what else goes wrong, before the run starts.
-        finishes: whether the run comes to its end; otherwise it ends in a question.
+        install: installs the network faults before the run starts.
+        finishes: whether the run finishes; otherwise it ends with an open question.
     """
 
     words: str
@@ -134,16 +134,16 @@ def main(*, fault: str | None = None, report: Path | None = None, headed: bool =
 
     Args:
         fault: a name in `INTERRUPTIONS`, with underscores or dashes.
-        report: where to write the run's report; beside the demo's store by default.
+        report: where to write the run's report; by default next to the demo's store.
         headed: show the browser.
         as_json: one JSON document on stdout, progress on stderr.
 
     Returns:
-        `FINISHED` if the run and the ledgers are exactly right for that ending, else `RAISED`.
+        `FINISHED` if the run and the ledgers are exactly as they should be after that interruption, else `RAISED`.
 
     Raises:
-        Misuse: there is no such interruption, the practice sites or the task are missing, or there is no display for
-            the browser.
+        Misuse: there is no such interruption, the practice sites or the task are missing, or a headed browser has no
+            display.
     """
     name = (fault or DEFAULT).replace("-", "_")
     if name not in INTERRUPTIONS:
@@ -168,7 +168,7 @@ def main(*, fault: str | None = None, report: Path | None = None, headed: bool =
 
 
 def _source() -> tuple[type[Books], type[Mail], type[Faults], Path]:
-    """The sites and the faults, whose packages are an extra, and the task."""
+    """Import the sites and the faults, which need an extra, and find the task."""
     try:
         from browser_agent.testing import Books, Faults, Mail
     except ImportError as error:
@@ -177,7 +177,7 @@ def _source() -> tuple[type[Books], type[Mail], type[Faults], Path]:
 
 
 def find_task(package: Path) -> Path:
-    """The file of the demo's task: inside the installed package, or beside it in a checkout of the source.
+    """Find the file of the demo's task: in the installed package, or next to it in a source checkout.
 
     Raises:
         Misuse: it is in neither.
@@ -204,12 +204,12 @@ def _show(scene: Scene, interruption: Interruption, report: Path, headed: bool) 
 
 
 def _keep(scene: Scene, interruption: Interruption, headed: bool) -> Ended:
-    """Keep the run until it ends or waits. The demo itself approves the mails, under the name "demo"."""
+    """Keep the run until it ends or waits. The demo approves the mails itself, as "demo"."""
     options = replace(
         load().options(kill_at=interruption.kill_at),
         headed=headed,
         keep_looking=_KEEP_LOOKING_SECONDS,
-        on_question=(),  # nobody is notified of an example
+        on_question=(),  # no notifications from a demo
     )
     while True:
         ended = keep(scene.store, scene.run, options, scene.tell)
@@ -229,7 +229,7 @@ def _open(scene: Scene, ended: Ended) -> list[QuestionRow]:
 
 
 def reckon(scene: Scene, interruption: Interruption, ended: Ended, report: Path) -> Exit:
-    """Show the sites' own ledgers, and whether they are exactly right for this ending."""
+    """Show the sites' ledgers, and whether they are exactly as they should be after this interruption."""
     invoices = [effect.values for effect in scene.books.ledger.effects if effect.kind == "invoice"]
     mails = [effect.values for effect in scene.mail.ledger.effects if effect.kind == "mail"]
     done = scene.books.shipments if interruption.finishes else scene.books.shipments[:SECOND]

@@ -1,4 +1,4 @@
-"""What every command begins with: its settings, its store, and one clear sentence for a mistake of the caller."""
+"""What every command needs first: settings, a store, a screen, and usage errors as one sentence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Desk:
-    """What a command works with: an open store, a screen, and how a printed command names the store."""
+    """A command's open store and screen, and the option with which a printed command names that store."""
 
     store: Store
     screen: Screen
@@ -35,7 +35,11 @@ class Desk:
     more: str
 
     def run(self, name: str) -> RunRow:
-        """The run of that id, or the newest one for "last". Raises UnknownName."""
+        """Look up a run by its id; "last" is the newest one.
+
+        Raises:
+            UnknownName: there is no such run.
+        """
         if name != "last":
             return self.store.leases.run(name)
         runs = self.store.leases.runs()
@@ -45,11 +49,11 @@ class Desk:
 
 
 def resolved(given: list[str] | None = None, **flags: Any) -> settings_sources.Resolved:
-    """The settings of this command.
+    """Resolve the settings of this command.
 
     Args:
-        given: what `--set` said.
-        flags: settings that have a flag of their own; None = it was not said. They win over `--set`.
+        given: the values of `--set`.
+        flags: settings with their own flag; None = the flag was not given. They override `--set`.
 
     Raises:
         Misuse: see `settings_sources.resolve`.
@@ -66,17 +70,17 @@ def open_desk(
     keeps_sessions: bool = False,
     using: settings_sources.Settings | None = None,
 ) -> Desk:
-    """Open the store, and start logging if the settings say so.
+    """Open the store, and start logging if the settings ask for it.
 
     Args:
-        store: what `--store` said.
+        store: the value of `--store`.
         as_json: whether the output is for a program.
-        new: whether the store may be made if it is not there.
-        keeps_sessions: whether the command keeps sessions, so that it makes a key if there is none yet.
-        using: the settings of this command; those of file and environment by default.
+        new: create the store if it does not exist.
+        keeps_sessions: the command stores sessions, so it makes a key if there is none.
+        using: the settings of this command; by default those of the file and the environment.
 
     Raises:
-        Misuse: there is no such store, it cannot be used, or the settings cannot.
+        Misuse: there is no such store, or the store or the settings cannot be used.
     """
     found = using or settings_sources.load()
     where = settings_sources.store_meant(store, found)
@@ -91,12 +95,12 @@ def open_desk(
 
 
 def offer_key(screen: Screen, where: Path | str) -> None:
-    """Make this user's key if there is none yet, and say so in one line; if it can't be made, say that instead.
+    """Make this user's key if there is none, and print one line that says so, or why it can't be made.
 
-    Not for a database: machines that share a store must have the same key.
+    Makes no key for a database: machines that share a store must have the same key.
 
     Args:
-        screen: where it is said.
+        screen: where the line is printed.
         where: the store.
 
     Raises:
@@ -107,19 +111,19 @@ def offer_key(screen: Screen, where: Path | str) -> None:
     try:
         screen.progress(f"A key was made: {new_key()}. From now on sessions are kept sealed with it.")
     except Misuse as error:
-        if key_in_use() is None:  # else another process has just made it
+        if key_in_use() is None:  # otherwise another process has just made one
             screen.progress(f"{error} Sessions are kept in memory only, and end with their keeper.")
 
 
 def told(command: Callable[P, Exit]) -> Callable[P, None]:
-    """End the command with its exit code; a mistake of the caller becomes one sentence, without a traceback."""
+    """Make a command exit with its code, and print a usage error as one sentence without a traceback."""
 
     @functools.wraps(command)
     def _told(*args: P.args, **kwargs: P.kwargs) -> None:
         screen = Screen(bool(kwargs.get("as_json")))
         try:
             code = command(*args, **kwargs)
-        except KeyboardInterrupt:  # before a keeper was there to take it, or after it was gone
+        except KeyboardInterrupt:  # before the keeper handled Ctrl-C, or after it had ended
             raise typer.Exit(INTERRUPTED) from None
         except Misuse as error:
             code = _complain(screen, error, str(error))
@@ -143,7 +147,11 @@ def _complain(screen: Screen, error: Exception, message: str) -> Exit:
 
 
 def named_values(pairs: list[str], what: str) -> dict[str, Any]:
-    """Read `name=value` pairs. Raises Misuse for one that isn't, or a name given twice."""
+    """Parse `name=value` pairs.
+
+    Raises:
+        Misuse: one has another form, or a name is given twice.
+    """
     found: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")

@@ -1,6 +1,6 @@
-"""Tells whether this machine can run browser tasks, and what to do if it can't.
+"""Checks whether this machine can run browser tasks, and says what to do if it can't.
 
-Each check tries the real thing: a Chromium opens a page, a database is written. No check raises.
+Each check tries the real thing: Chromium opens a page, a database is written. No check raises.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ OLDEST_PYTHON = tuple(map(int, support.PYTHON.oldest.split(".")))
 
 
 def examine(store: Path | str | None = None, using: Settings = AS_SHIPPED) -> list[Check]:
-    """All checks. Takes a few seconds, since it starts the driver and a Chromium. Never raises.
+    """Run all checks. Takes a few seconds, because it starts the driver and a Chromium. Never raises.
 
     Args:
-        store: the folder where the store is or will be, or the address of a PostgreSQL database; the platform's data
-            folder by default.
-        using: the settings; they name the Chromium and its arguments.
+        store: the folder where the store is or will be, or the address of a PostgreSQL database; by default the
+            platform's data folder.
+        using: the settings, which name the Chromium and its arguments.
     """
     return [
         check_python(),
@@ -50,7 +50,7 @@ def check_platform() -> Check:
 
 
 def check_key() -> Check:
-    """A missing key is no failure: sessions then end with their keeper."""
+    """Check the key. A missing one is no failure: sessions then end with their keeper."""
     try:
         key = key_in_use()
     except Misuse as misuse:

@@ -20,7 +20,7 @@ class Exit(IntEnum):
 
 
 INTERRUPTED = 130
-"""Ctrl-C before there was anything to stop: 128 + SIGINT, as a shell says it."""
+"""Ctrl-C before there was anything to stop: 128 + SIGINT, as shells report it."""
 
 WORDS = {
     Exit.FINISHED: "it is finished",
@@ -33,7 +33,7 @@ WORDS = {
 
 
 def exit_of(state: RunState) -> Exit:
-    """The exit code of a command that left its run in that state."""
+    """The exit code of a command that leaves its run in that state."""
     match state:
         case RunState.FINISHED:
             return Exit.FINISHED

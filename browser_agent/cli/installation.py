@@ -1,4 +1,4 @@
-"""Installs what browser tasks lack on this machine: libraries of Playwright's driver, a Chromium, fonts."""
+"""Installs what browser tasks need and this machine lacks: libraries of Playwright's driver, Chromium, fonts."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from browser_agent.cli.browser_checks import FONTS, BrowserFacts, browser_facts,
 from browser_agent.cli.shared_libraries import has_apt, install_command, packages_for
 
 Run = Callable[[Sequence[str]], bool]
-"""Carries out one command, and says whether it ended well."""
+"""Runs one command, and returns whether it succeeded."""
 _SECONDS = 900
 
 
 def install(run: Run | None = None) -> bool:
-    """Install what is missing: nothing if a Chromium opens a page, and all its letters are drawn.
+    """Install what is missing: nothing if a Chromium opens a page and draws every letter.
 
-    Playwright's own Chromium comes first. As root on Debian and its kin, packages are installed as well, without those
-    that they merely recommend.
+    Playwright's own Chromium is tried first. As root on Debian and its derivatives, packages are installed as well,
+    without recommended ones.
 
     Args:
-        run: carries out the commands.
+        run: runs the commands; by default for real.
 
     Returns:
-        whether a Chromium opens a page now.
+        Whether a Chromium opens a page now.
     """
     machine = _Machine(run or _run)
     machine.complete_driver()
@@ -39,7 +39,7 @@ def install(run: Run | None = None) -> bool:
 
 
 class _Machine:
-    """The machine that gets what it lacks."""
+    """This machine, and the installation of what it lacks."""
 
     def __init__(self, run: Run) -> None:
         self._run, self._updated = run, False
@@ -55,7 +55,7 @@ class _Machine:
             self._driver_starts = driver_trouble() is None
 
     def install_packages(self, packages: Iterable[str]) -> None:
-        """Install packages, if this process may; else `doctor` names the command."""
+        """Install packages if this process may; otherwise `doctor` names the command."""
         if os.geteuid() != 0 or not has_apt() or not (wanted := list(packages)):
             return
         if not self._updated:

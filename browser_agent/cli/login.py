@@ -1,4 +1,4 @@
-"""`login`: a person signs in at a site once, for every later run; and what is kept of it, listed or forgotten."""
+"""`login`: a person signs in at a site once for all later runs; also lists and forgets the stored logins."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def login(
 
 
 def _site(desk: Desk, words: list[str], urls: dict[str, Any], accounts: dict[str, Any], mark: str) -> Site:
-    """The site that is meant, as its file declares it, bound to what was said, else to the settings."""
+    """The site as its file declares it, bound to the address and account of the command line, else of the settings."""
     name, held = words[-1], desk.settings.sites.get(words[-1])
     declared = _declared(words[0], name) if len(words) > 1 else None
     url = urls.get(name) or (held.url if held else None)

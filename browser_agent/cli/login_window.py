@@ -1,6 +1,6 @@
-"""A browser window in which a person signs in at a site; the session is then stored, sealed.
+"""A browser window in which a person signs in at a site; the session is then stored sealed, never in the clear.
 
-Only the person types and clicks. A session is never stored in the clear.
+Only the person types and clicks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ READ_SECONDS = 3.0
 
 @dataclass
 class _Window:
-    """The window while the person works in it, and the last that was read of it."""
+    """The window in which the person works, and its session as last read."""
 
     chromium: Chromium
     context: BrowserContext
@@ -42,14 +42,14 @@ class _Window:
     signed_in: bool = False
 
     def read(self) -> bool:
-        """Read the session as it stands; False if the window is closed."""
+        """Read the current session; False if the window is closed."""
         pages = [page for page in self.context.pages if not page.is_closed()]
         if not pages or not self.chromium.alive():
             return False
         declared = [origin_of(self.site.url)] if self.site.indexed_db else []
         try:
             read = within(READ_SECONDS, lambda: self.context.storage_state(indexed_db=bool(declared)))
-        except (Error, DeadlinePassed):  # a page in the middle of something; the last state stands
+        except (Error, DeadlinePassed):  # a page is busy: keep the state that was read last
             return self.chromium.alive()
         in_tab = {**self.state.get(SESSION_STORAGE, {}), **self._in_tabs(pages)}
         self.state = {**without_undeclared(dict(read), declared), SESSION_STORAGE: in_tab}
@@ -78,21 +78,20 @@ def log_in(
     entered: Callable[[], bool],
     say: Callable[[str], None],
 ) -> None:
-    """Let a person sign in, and store the session, sealed, for every later run of the site and account.
+    """Let a person sign in, and store the sealed session for all later runs with this site and account.
 
-    It is over when the sign of being signed in (`signed_in` of the site) shows, when Enter is pressed, or when the
-    window is closed.
+    Returns when the site's `signed_in` mark shows, when Enter is pressed, or when the window is closed.
 
     Args:
-        store: where it is kept.
-        site: the site, bound to address and account.
+        store: where the session is stored.
+        site: the site, bound to its address and account.
         options: which Chromium is started, and how it appears to sites.
-        headless: without a window; the person attaches to the address that is said.
-        entered: whether Enter was pressed since it was asked last.
+        headless: open no window; the person attaches to the printed address.
+        entered: whether Enter was pressed since the last call.
         say: tells the person what to do.
 
     Raises:
-        Misuse: there is no key, the site can't be reached, or the person didn't sign in; nothing was kept.
+        Misuse: there is no key, the site can't be reached, or the person didn't sign in. Nothing was stored.
         BrowserUnavailable: Chromium or Playwright's driver doesn't start.
     """
     store.logins.check_key()
@@ -123,7 +122,7 @@ def log_in(
 
 
 def _open(context: BrowserContext, site: Site, state: Mapping[str, Any]) -> None:
-    """The site's first page, with what an earlier login has left: a device that is known may not be asked again."""
+    """Open the site's first page with the state of an earlier login: a site may not challenge a known device again."""
     page = context.pages[0]
     if state:
         context.set_storage_state(cast(StorageState, storage_state(state)))
@@ -143,7 +142,7 @@ def _wait(window: _Window, entered: Callable[[], bool]) -> None:
         except (Error, IndexError):
             sleep(max(0.0, until - monotonic()))
     if window.chromium.alive():
-        window.read()  # what came with the last page
+        window.read()  # the last page may have changed the session
 
 
 def _words(window: _Window, headless: bool) -> str:

@@ -19,7 +19,7 @@ FAULTS = (
     *("killed_after_commit", "never_committed", "killed_before_release"),
     *("answer_lost", "chromium_killed", "question"),
 )
-"""The names of the demo's interruptions, for its help: importing the demo itself is slow."""
+"""The demo's interruptions, repeated here for its help because importing the demo is slow."""
 
 
 def doctor(

@@ -1,4 +1,4 @@
-"""The options and arguments that several commands take, each defined once."""
+"""Options and arguments shared by several commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows as JSON data without fencing tokens, and texts from pages without escape sequences for a terminal."""
+"""Converts rows to JSON data without fencing tokens, and removes terminal escape sequences from pages' texts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlmodel import SQLModel
 
-_NEVER_SHOWN = {"token", "lease_until"}  # the fence, and a number of the database's own clock
-_HARMLESS = "\n\t\u200c\u200d"  # joiners belong to the spelling of some languages
+_NEVER_SHOWN = {"token", "lease_until"}  # the fencing token, and a number of the database's own clock
+_HARMLESS = "\n\t\u200c\u200d"  # some languages need joiners in their spelling
 
 
 def plain(text: object) -> str:
-    """The text without control characters and without marks that turn its direction around."""
+    """The text without control characters and without marks that change its direction."""
     return "".join(
         sign if sign in _HARMLESS or unicodedata.category(sign) not in {"Cc", "Cf", "Co", "Cs"} else "\ufffd"
         for sign in str(text)
@@ -28,7 +28,7 @@ def one_line(text: object, most: int = 200) -> str:
 
 
 def loaded(text: str | None) -> Any:
-    """The data of a JSON column; a text that is no JSON stays a text."""
+    """The data of a JSON column; a text that isn't JSON is returned as it is."""
     try:
         return None if text is None else json.loads(text)
     except ValueError:
@@ -36,7 +36,7 @@ def loaded(text: str | None) -> Any:
 
 
 def row(of: SQLModel, *json_columns: str) -> dict[str, Any]:
-    """A row as JSON data, its JSON columns opened, always in the order of its table."""
+    """A row as JSON data in its table's column order, with the JSON columns parsed."""
     data = of.model_dump(mode="json", exclude=_NEVER_SHOWN)
     names = (name for name in type(of).model_fields if name in data)
     return {name: loaded(data[name]) if name in json_columns else data[name] for name in names}

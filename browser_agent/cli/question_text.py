@@ -23,9 +23,9 @@ def put(screen: Screen, question: QuestionRow, more: str = "") -> None:
     """Print a question in full.
 
     Args:
-        screen: where to.
+        screen: where it is printed.
         question: the open question.
-        more: options that the answer command needs as well, such as `--store PATH`.
+        more: further options for the answer command, such as `--store PATH`.
     """
     data = plain_text.row(question, *plain_text.QUESTION)
     screen.say()
@@ -50,12 +50,12 @@ def put(screen: Screen, question: QuestionRow, more: str = "") -> None:
 
 
 def document(question: QuestionRow, more: str = "") -> dict[str, Any]:
-    """The question for a program."""
+    """The question as JSON data."""
     return {**plain_text.row(question, *plain_text.QUESTION), "commands": commands(question, more)}
 
 
 def keeper_is_dead(run: RunRow, more: str = "") -> str:
-    """What there is to do about a run that says it is running while nothing keeps it."""
+    """What to do about a run whose state is "running" although its keeper is dead."""
     if run.task_file == OPEN_TASK:
         return "its process is dead; open it there again, with its key, and it goes on: it begins by looking"
     if run.queued:
@@ -65,17 +65,17 @@ def keeper_is_dead(run: RunRow, more: str = "") -> str:
 
 
 def is_answered(run: RunRow, asked: Collection[str]) -> bool:
-    """Whether a run waits though no question of it is open any more.
+    """Whether a run is still waiting although none of its questions is open any more.
 
     Args:
         run: the run.
-        asked: the runs that have an open question.
+        asked: the ids of the runs that have an open question.
     """
     return run.state is RunState.WAITING and run.id not in asked
 
 
 def goes_on(run: RunRow, more: str = "", *, worker_lives: bool) -> str:
-    """What goes on with a run that no question holds any more."""
+    """How a run continues whose questions are all answered."""
     if run.task_file == OPEN_TASK:
         return "open it there again, with its key, and it goes on"
     if run.queued and worker_lives:
@@ -86,17 +86,17 @@ def goes_on(run: RunRow, more: str = "", *, worker_lives: bool) -> str:
 
 
 def store_option(where: Path | str, default: Path | str) -> str:
-    """What a printed command needs so that it finds the same store; never a password: libpq has places for it."""
+    """The option with which a printed command finds the same store. Never has a password: libpq has places for it."""
     return "" if where == default else f"--store {shlex.quote(shown(where))}"
 
 
 def _calls(data: Mapping[str, Any]) -> list[str]:
-    """The calls with all their arguments, never shortened: a person answers for them."""
+    """The calls with all their arguments, never shortened, because a person answers for them."""
     return [_call(call) for call in data["details"]["calls"]]
 
 
 def _call(call: Mapping[str, str]) -> str:
-    """The call as it is written in the task; where its words were shortened, the step with its stored arguments."""
+    """The call as it is written in the task; if that was shortened, the step with its stored arguments."""
     if len(call["words"]) < WORDS:
         return call["words"]
     name = call["step"].rpartition("@")[0]  # without the version

@@ -1,4 +1,4 @@
-"""`submit`, `worker`, `watch` and `workers`: runs for whichever worker process takes them, and those processes."""
+"""`submit`, `worker`, `watch` and `workers`: queue a run, be a worker process, watch keepers, list worker processes."""
 
 from __future__ import annotations
 
@@ -89,7 +89,11 @@ def submit(
 
 
 def time_of(said: str | None) -> datetime | timedelta | None:
-    """A time, or a time from now, as it is written on a command line. Raises Misuse."""
+    """Parse a time, or a time from now, from the command line.
+
+    Raises:
+        Misuse: it is neither.
+    """
     if said is None:
         return None
     if found := _FROM_NOW.fullmatch(said.strip()):
@@ -195,7 +199,7 @@ def workers(store: StorePath = None, as_json: AsJson = False) -> Exit:
 
 
 def _state(of: KeeperStatus, state: Liveness, now: datetime) -> str:
-    """How it is with a worker process, for people: how long nothing was heard of it, where that is why."""
+    """A worker process's state for people, with the seconds since its last heartbeat if it is silent."""
     return f"silent for {age(of.row.beaten, now):.0f} s" if state is Liveness.SILENT else str(state)
 
 
@@ -220,7 +224,7 @@ def _document(of: KeeperStatus, state: Liveness, now: datetime) -> dict[str, Any
 
 
 def _teller(desk: Desk) -> Any:
-    """Live lines of many runs, from many threads, each with its run."""
+    """A callback that prints live lines of many runs, from many threads, each with its run's id."""
     lock = threading.Lock()
 
     def tell(event: Event) -> None:

@@ -1,4 +1,4 @@
-"""`reverse`: take back what a run has made, by a new run that asks first."""
+"""`reverse`: undoes what a run has made, by a new run that asks for approval first."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def reverse(
 
     Example:  browser-agent reverse last post_invoice
     """
-    from browser_agent.run.reversal import submit_reversal  # it reads tasks, and Playwright is slow to import
+    from browser_agent.run.reversal import submit_reversal  # it loads tasks, and Playwright is slow to import
 
     using = resolved(given, headed=headed).settings
     options = display(using)

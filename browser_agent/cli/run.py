@@ -112,7 +112,11 @@ def resume(
 
 
 def _queue(desk: Desk, row: RunRow) -> Exit:
-    """Leave the run to a worker. Raises Misuse for an open run: no worker knows its code."""
+    """Hand the run to the workers.
+
+    Raises:
+        Misuse: it is an open run, whose code no worker has.
+    """
     if row.task_file == OPEN_TASK:
         raise Misuse(f"Run {row.id} was opened by other code: open it there again, with its key, and it goes on.")
     give_to_queue(desk.store, row.id, own_user())
@@ -122,17 +126,21 @@ def _queue(desk: Desk, row: RunRow) -> Exit:
 
 
 def display(using: Settings, pause: bool = False, kill_at: str | None = None) -> Options:
-    """How the run is kept. Raises Misuse for a point that is none, and if nobody can attend it like that."""
+    """The options with which the run is kept.
+
+    Raises:
+        Misuse: `kill_at` names no such point, or nobody can attend the run here (see `check_attended`).
+    """
     options = using.options(pause_before_gesture=pause, kill_at=KillAt.parse(kill_at) if kill_at else None)
     check_attended(options)
     return options
 
 
 def bind(task: Task[..., Any], urls: dict[str, str], accounts: dict[str, str], known: Settings) -> None:
-    """Bind the task's sites to where they are now; what was said here wins over the settings.
+    """Bind the task's sites to their addresses and accounts; the command line overrides the settings.
 
     Raises:
-        Misuse: the task has no such site, or an address cannot be one.
+        Misuse: the task has no such site, or an address is invalid.
     """
     for name in sorted((urls.keys() | accounts.keys()) - task.sites.keys()):
         raise Misuse(f"{task} has no site {name!r}; it has: {', '.join(task.sites) or 'none'}.")
@@ -147,10 +155,10 @@ def bind(task: Task[..., Any], urls: dict[str, str], accounts: dict[str, str], k
 
 
 def go_on(desk: Desk, row: RunRow, options: Options) -> Exit:
-    """Keep the run until it ends or waits, and say where it stands; a finished one is only told.
+    """Keep the run until it ends or waits, and print where it stands; a finished run is only printed.
 
     Raises:
-        NotAllowed: it was abandoned.
+        NotAllowed: the run was abandoned.
     """
     if row.state is RunState.FINISHED:
         desk.screen.say(f"Run {row.id} has ended already; nothing was done.")
@@ -165,7 +173,7 @@ def go_on(desk: Desk, row: RunRow, options: Options) -> Exit:
 
 
 def kept(desk: Desk, run: str, options: Options) -> Ended:
-    """Keep the run, with its live lines."""
+    """Keep the run and print its live lines."""
     from browser_agent.keeper.keeper import keep  # Playwright is slow to import
 
     try:
@@ -175,7 +183,7 @@ def kept(desk: Desk, run: str, options: Options) -> Ended:
 
 
 def looked(desk: Desk, run: str) -> Ended | None:
-    """Look once more at what is in doubt; None if the run is in other hands, which look already."""
+    """Look once more at what is in doubt; None if another process keeps the run, since that one looks itself."""
     from browser_agent.keeper.keeper import look
 
     try:
@@ -187,7 +195,7 @@ def looked(desk: Desk, run: str) -> Ended | None:
 
 
 def document(desk: Desk, ended: Ended) -> dict[str, Any]:
-    """Where the run stands, for a program."""
+    """Where the run stands, as JSON data."""
     questions = [question_text.document(desk.store.inbox.question(question), desk.more) for question in ended.questions]
     return {
         "run": ended.run,
@@ -203,7 +211,7 @@ def document(desk: Desk, ended: Ended) -> dict[str, Any]:
 
 
 def close(desk: Desk, ended: Ended) -> None:
-    """Where the run stands, for people: the state, its questions in full, and the command that goes on."""
+    """Print where the run stands: its state, its questions in full, and the command that resumes it."""
     styles = {RunState.FINISHED: "bold green", RunState.RAISED: "bold red", RunState.NEEDS_ATTENTION: "bold red"}
     desk.screen.say(
         f"\n{ended.state.replace('_', ' ').capitalize()}: {ended.words}", styles.get(ended.state, "bold yellow")
@@ -218,19 +226,19 @@ def close(desk: Desk, ended: Ended) -> None:
 
 
 def say_refused(desk: Desk, calls: int) -> None:
-    """How many calls a person has refused in this run; nothing if none."""
+    """Print how many calls a person has refused in this run; nothing if none."""
     if calls:
         desk.screen.say(f"{calls} {'call was' if calls == 1 else 'calls were'} refused and NOT made.", "yellow")
 
 
 def refused_calls(desk: Desk, questions: Iterable[QuestionRow]) -> int:
-    """How many calls a person has refused in answer to these questions, by a no or by a yes to others."""
+    """The number of calls refused in the answers to these questions, either by a no or by approving only others."""
     said = (call for question in questions for call in desk.store.approvals.of_question(question.id))
     return sum(not call.approved for call in said)
 
 
 def _next(desk: Desk, ended: Ended) -> str | None:
-    """The command that goes on with a run; None if it has ended for good."""
+    """The command that resumes a run; None if it has ended for good."""
     if ended.state in (RunState.FINISHED, RunState.ABANDONED):
         return None
     if ended.state is RunState.RUNNING:

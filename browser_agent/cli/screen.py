@@ -30,7 +30,7 @@ _MARKS = {
     "raised": ("✘", "red"),
 }
 _WAITED_FOR = {"dispatching", "waiting"}
-_SAID_OTHERWISE = {"question", "stopped", "raised"}  # told in full when the run has come to its end
+_SAID_OTHERWISE = {"question", "stopped", "raised"}  # printed in full at the end of the run
 
 
 class Screen:
@@ -45,30 +45,30 @@ class Screen:
         self._settled = False
 
     def document(self, data: Any) -> None:
-        """The one JSON document; says nothing to people."""
+        """Print the one JSON document, if the output is for a program."""
         if self.as_json:
             sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False, default=str) + "\n")
 
     def say(self, words: object = "", style: str = "") -> None:
-        """A line for people."""
+        """Print a line for people."""
         if not self.as_json:
             self._out.print(Text(plain(words), style))
 
     def table(self, table: Table) -> None:
-        """A table for people."""
+        """Print a table for people."""
         if not self.as_json:
             self._out.print(table, soft_wrap=False)
 
     def progress(self, words: object) -> None:
-        """A line for whoever watches, on stderr where stdout is a program's."""
+        """Print a progress line, on stderr if stdout is for a program."""
         self._lines.print(Text(plain(words)))
 
     def complain(self, words: object) -> None:
-        """A line on stderr."""
+        """Print a line on stderr."""
         self._err.print(Text(plain(words), "red"))
 
     def tell(self, event: Event) -> None:
-        """A live line of what happens in a run."""
+        """Print a live line for an event of a run."""
         self._end_waiting()
         if event.kind in _WAITED_FOR:
             self._wait(event.words)
@@ -76,14 +76,14 @@ class Screen:
             self._settled = True
             self._line(str(event.details.get("outcome", "")), event.words, _proof(event.details))
         elif event.kind == "step":
-            if not (event.details.get("writes") and self._settled):  # its settled gesture has said it already
+            if not (event.details.get("writes") and self._settled):  # the line of its settled gesture says it already
                 self._line("step", event.words, values_in_words(event.details.get("value")))
             self._settled = False
         elif event.kind not in _SAID_OTHERWISE:
             self._line(event.kind, event.words, "")
 
     def ended(self) -> None:
-        """No more live lines will come."""
+        """End the live lines."""
         self._end_waiting()
 
     def _line(self, kind: str, words: str, more: str) -> None:

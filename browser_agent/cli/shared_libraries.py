@@ -9,7 +9,7 @@ from pathlib import Path
 from shutil import which
 
 LOADER_ERROR = re.compile(r"error while loading shared libraries: ([^:\s]+)")
-"""What the dynamic loader writes of the first library that it can't find. Source: ld.so (glibc)."""
+"""The dynamic loader's message about the first library that it can't find. Source: ld.so (glibc)."""
 _NOT_FOUND = re.compile(r"^\s*(\S+) => not found", re.MULTILINE)
 _SECONDS = 20
 
@@ -47,14 +47,14 @@ PACKAGES = {
     "libxkbcommon.so.0": "libxkbcommon0",
     "libXrandr.so.2": "libxrandr2",
 }
-"""What Playwright's Node and Chromium are linked with. Since the change of 2024 some names end in "t64"."""
+"""The libraries that Playwright's Node and Chromium link to. Some package names have ended in "t64" since 2024."""
 
 
 def missing_libraries(program: Path, message: str = "") -> tuple[str, ...]:
-    """The libraries that a program lacks: all of them if ldd lists them, else the one that its message names.
+    """The libraries that a program lacks: all of them if ldd lists them, else the one named in its message.
 
     Args:
-        program: the program, which is one of ours to run: ldd may execute it.
+        program: the program. It must be safe to run, because ldd may execute it.
         message: what it wrote when it didn't start.
     """
     named = LOADER_ERROR.findall(message)
@@ -66,11 +66,11 @@ def missing_libraries(program: Path, message: str = "") -> tuple[str, ...]:
 
 
 def packages_for(libraries: Iterable[str], known_to_apt: Callable[[str], bool] | None = None) -> list[str]:
-    """The packages that provide the libraries; a library of none that is known here is left out.
+    """The packages that provide the libraries; a library with no known package is left out.
 
     Args:
         libraries: file names, such as "libatomic.so.1".
-        known_to_apt: whether there is a real package of that name here; apt-cache is asked by default.
+        known_to_apt: whether this system has a real package of that name; by default asks apt-cache.
     """
     known = known_to_apt or _known_to_apt
     names = sorted({PACKAGES[library] for library in libraries if library in PACKAGES})
@@ -78,12 +78,12 @@ def packages_for(libraries: Iterable[str], known_to_apt: Callable[[str], bool] |
 
 
 def install_command(packages: Iterable[str]) -> list[str]:
-    """The command that installs packages and what they depend on, without what they merely recommend."""
+    """The command that installs packages and their dependencies, without recommended ones."""
     return ["apt-get", "install", "--yes", "--no-install-recommends", *packages]
 
 
 def has_apt() -> bool:
-    """Whether packages are installed by apt-get here."""
+    """Whether this system installs packages with apt-get."""
     return which("apt-get") is not None
 
 

@@ -25,7 +25,7 @@ from observers.session import SESSION_STORAGE
 
 MOST_RUNS = 20
 _COLUMNS = {"run": True, "task": False, "state": True, "attempts": True, "created (UTC)": True, "key": False}
-"""The columns of `runs`, and whether what stands in them may never be broken over two lines."""
+"""The columns of `runs`; True = a cell is never wrapped."""
 
 
 def runs(
@@ -61,7 +61,7 @@ def _goes_on(desk: Desk, run: RunRow) -> str:
 
 
 def _table(rows: list[RunRow], lives: dict[str, bool | None], answered: set[str]) -> Table:
-    """The runs on 80 columns; an id is never cut."""
+    """The runs as a table 80 columns wide; an id is never cut."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name, whole in _COLUMNS.items():
         table.add_column(name, no_wrap=whole, overflow="fold")
@@ -79,7 +79,7 @@ def _table(rows: list[RunRow], lives: dict[str, bool | None], answered: set[str]
 
 
 def _state(row: RunRow, alive: bool | None) -> str:
-    """Where a run stands, for people: what waits for a worker, and what nobody keeps any more."""
+    """A run's state for people: "queued" if it waits for a worker, "interrupted" if its keeper is dead."""
     if alive is False:
         return "interrupted"
     return "queued" if row.queued and row.state is RunState.NEW else row.state.replace("_", " ")
@@ -129,7 +129,7 @@ def _show_run(desk: Desk, run: RunRow, questions: list[QuestionRow], alive: bool
 
 
 def _document(desk: Desk, run: RunRow, questions: list[QuestionRow], alive: bool | None) -> dict[str, Any]:
-    """The run for a program."""
+    """The run as JSON data."""
     gestures = desk.store.journal.gestures(run.id)
     return {
         "run": {**plain_text.row(run, *plain_text.RUN), "keeper_alive": alive},
@@ -146,7 +146,7 @@ def _document(desk: Desk, run: RunRow, questions: list[QuestionRow], alive: bool
 
 
 def _page(desk: Desk, run: RunRow) -> dict[str, Any] | None:
-    """How the run's last page stood. What its session holds is for browsers alone."""
+    """The state of the run's last page. The session's contents aren't shown: only browsers get them."""
     if not desk.store.checkpoints.sealed:
         raise Misuse("There is no key here to open a checkpoint with: browser-agent key says more.")
     found = desk.store.checkpoints.last(run.id, PAGE)
@@ -273,7 +273,7 @@ def _show_gesture(desk: Desk, gesture: GestureRow, known: str, *, keeper_alive: 
 
 
 def _known(gesture: GestureRow, answer: QuestionRow | None, asked: QuestionRow | None) -> str:
-    """How a gesture's state is known.
+    """The reason why a gesture's state is known.
 
     Args:
         gesture: the gesture.

@@ -20,11 +20,11 @@ OLDEST_SQLITE = tuple(map(int, support.SQLITE.oldest.split(".")))  # RETURNING
 
 
 def store_checks(store: Path | str, using: Settings) -> list[Check]:
-    """The checks of a store.
+    """Check a store.
 
     Args:
         store: the folder where the store is or will be, or the address of a PostgreSQL database.
-        using: the settings; they may name a bucket for pictures.
+        using: the settings, which may name a bucket for pictures.
     """
     if isinstance(store, str):
         reached = check_postgres(store)
@@ -37,7 +37,7 @@ def _in_bucket(using: Settings) -> bool:
 
 
 def check_sqlite(folder: Path) -> Check:
-    """Recent enough, and keeps a write-ahead log where the store will be."""
+    """Check that SQLite is recent enough, and that WAL mode works where the store will be."""
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         return Check("SQLite", sqlite3.sqlite_version, f"use a Python with SQLite {'.'.join(map(str, OLDEST_SQLITE))}")
     try:
@@ -53,7 +53,7 @@ def check_sqlite(folder: Path) -> Check:
 
 
 def check_postgres(address: str) -> Check:
-    """Reached, recent enough, keeps what it has committed, and agrees with this machine about the time."""
+    """Check that the server is reachable, recent enough and durable, and compare its clock with this machine's."""
     try:
         from browser_agent.store.postgres_inspection import inspect_server
 
@@ -70,7 +70,7 @@ def check_postgres(address: str) -> Check:
 
 
 def check_evidence(address: str, using: Settings) -> Check:
-    """Whether other machines can see the pictures of a store that they share."""
+    """Check that all machines which share a store can see its pictures."""
     from browser_agent.store.postgres_inspection import recorded_evidence_address
 
     said = using.evidence or recorded_evidence_address(address)
@@ -81,7 +81,7 @@ def check_evidence(address: str, using: Settings) -> Check:
 
 
 def check_bucket(using: Settings, said: str | None = None) -> Check:
-    """Whether a small object can be written to where pictures are to lie, read, and deleted."""
+    """Check that a small object can be written, read and deleted where pictures will be stored."""
     address = str(evidence_located(said or using.evidence or ""))
     try:
         seconds = Bucket(address, "doctor").probe()
@@ -106,5 +106,5 @@ def check_store_folder(folder: Path) -> Check:
 
 
 def _nearest_folder(folder: Path) -> Path:
-    """The folder itself, or the nearest above it that exists."""
+    """The folder itself if it exists, else its nearest existing parent."""
     return next(each for each in (folder.absolute(), *folder.absolute().parents) if each.is_dir())

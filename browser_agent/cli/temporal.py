@@ -1,4 +1,4 @@
-"""`temporal`: workers for Temporal's queues, and commands that start, answer, resume and schedule runs there."""
+"""`temporal`: workers for Temporal's queues, and commands to start, answer, resume and schedule runs there."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def submit(
 
 
 WORDS = (*ANSWERS, "approve", "refuse")
-"""What may be answered, as it is written on a command line."""
+"""The answers that the command line accepts."""
 
 
 def answer(
@@ -303,7 +303,7 @@ COMMANDS: tuple[Callable[..., Exit], ...] = (worker, workflows, submit, answer, 
 
 
 def _submit_wanted(store: Store, using: Settings, wanted: ScheduledRun, day: str) -> str:
-    """Submit a run that is due on that day; its id, also if it was submitted before."""
+    """Submit the run that is due on that day, unless it was submitted before. Returns its id."""
     found = load_task(wanted.task)
     bind(found, dict(wanted.sites), dict(wanted.accounts), using)
     row = write_down(store, found, _of_day(wanted.arguments, day), wanted.key.replace("{day}", day))
@@ -315,7 +315,11 @@ def _of_day(arguments: Mapping[str, str], day: str) -> dict[str, str]:
 
 
 def _door() -> ModuleType:
-    """What speaks with Temporal. Raises Misuse if its package isn't there."""
+    """The module that talks to Temporal.
+
+    Raises:
+        Misuse: its package isn't installed.
+    """
     try:
         from browser_agent.keeper.temporal import client as temporal
     except ModuleNotFoundError as error:

@@ -1,1 +1,1 @@
-"""The process that owns Chromium and the gate at the wire, and its worker. Decides nothing about an outcome."""
+"""The process that owns Chromium and the gate at the wire, and its worker. It never decides an outcome."""

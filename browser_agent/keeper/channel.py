@@ -1,4 +1,4 @@
-"""The channel between keeper and worker: a socket pair, one JSON object a line, every question answered.
+"""The channel between keeper and worker: a socket pair, one JSON object per line, every question answered.
 
 The worker asks and waits; unasked, the keeper sends only its first message, the work, and `{"stop": true}`. When the
 channel ends, the other process is gone.
@@ -95,7 +95,7 @@ class WorkerChannel:
 
     @classmethod
     async def open(cls, connection: socket.socket) -> WorkerChannel:
-        """On a connected socket."""
+        """Open the channel on a connected socket."""
         return cls(*await asyncio.open_connection(sock=connection, limit=2**24))
 
     async def send(self, message: Message) -> None:
@@ -108,7 +108,7 @@ class WorkerChannel:
         """Answer the worker until its end of the channel is closed.
 
         Args:
-            answers: by question; the question's facts are the keyword arguments.
+            answers: the function that answers each question, called with the question's facts as keyword arguments.
             reported: called with what the worker reports.
         """
         while line := await self._next():
@@ -119,12 +119,12 @@ class WorkerChannel:
             question = message.pop("ask")
             try:
                 reply = await answers[question](**message)
-            except (Exception, Stop) as error:  # whatever it is: the worker waits for an answer
+            except (Exception, Stop) as error:  # always answer, because the worker waits
                 reply = {"error": f"{type(error).__name__}: {error}"}
             await self.send(reply)
 
     def cut(self) -> None:
-        """End what is read, although another process still holds the dead worker's end."""
+        """Stop reading although another process still holds the dead worker's end."""
         self._reader.feed_eof()
 
     def close(self) -> None:
@@ -135,6 +135,6 @@ class WorkerChannel:
         """The worker's next whole line; empty when the channel has ended, or a death cut the line off."""
         try:
             line = await self._reader.readline()
-        except (OSError, ValueError):  # a death with unread answers, or within a line; a line of absurd length
+        except (OSError, ValueError):  # a death with unread answers or within a line; a line that is too long
             return b""
         return line if line.endswith(b"\n") else b""

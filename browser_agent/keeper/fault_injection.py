@@ -1,6 +1,6 @@
 """Fault injection: kills or stops a part of a running attempt on purpose, so that a test sees its task survive it.
 
-The keeper calls it at the point that `KillAt` names, and never otherwise.
+The keeper injects a fault only at the point that `KillAt` names.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _STOPPED = {Victim.STOPPED_WORKER: ("worker", "stopped"), Victim.STOPPED_KEEPER:
 
 
 def inject(victim: Victim, *, worker: ProcessId | None, driver: ProcessId | None, browser: Chromium | None) -> None:
-    """Kill or stop the victim, and see that it happened; nothing if there is no such process at the moment.
+    """Kill or stop the victim, and confirm it; do nothing if there is no such process at the moment.
 
     Args:
         victim: what is killed or stopped.
@@ -54,7 +54,7 @@ def inject(victim: Victim, *, worker: ProcessId | None, driver: ProcessId | None
 
 
 def announcement(at: KillAt) -> str:
-    """What is about to happen, in words."""
+    """A sentence that announces the fault."""
     name, act = _STOPPED.get(at.victim, (at.victim, "killed"))
     return f"The {name} is {act} as asked, at {at.point} of gesture {at.gesture}."
 
@@ -66,7 +66,7 @@ def _end(process: ProcessId | None) -> None:
 
 
 def _stop(process: ProcessId | None) -> None:
-    """Stop it and see it stopped: the signal takes a moment to reach all of its threads."""
+    """Stop the process and confirm it: the signal takes a moment to reach all of its threads."""
     _signal(process, signal.SIGSTOP)
     while process is not None and processes.alive(process) and not processes.stopped(process):
         time.sleep(POLL_SECONDS)
@@ -74,12 +74,12 @@ def _stop(process: ProcessId | None) -> None:
 
 def _signal(process: ProcessId | None, number: signal.Signals) -> None:
     if process is not None and processes.alive(process):
-        with suppress(ProcessLookupError):  # it died between the two lines
+        with suppress(ProcessLookupError):  # it has just died
             os.kill(process.pid, number)
 
 
 def _renderers(browser: Chromium | None) -> list[ProcessId]:
-    """The processes in which the pages live."""
+    """The browser's renderer processes, in which its pages run."""
     found = processes.tree(browser.process) if browser is not None else frozenset()
     return [each for each in found if "--type=renderer" in _command(each)]
 

@@ -1,12 +1,12 @@
-"""The fork server: a process that has imported all that a worker needs, and forks a worker in a few milliseconds.
+"""The fork server: a process that has imported everything a worker needs, and forks a worker in a few milliseconds.
 
 Imports cost a worker nearly two seconds, and after a death the next worker should look at once. The fork server of
 `multiprocessing` doesn't fit, because when it is killed it reports its living workers as dead with exit code 255
 (measured on Python 3.11). It also imports the keeper's main module again in each worker, and gives every worker the
 environment that its first one had.
 
-The server stays single-threaded, because a fork would copy locks as they stand. No worker keeps a socket of another
-one, because its keeper could then not see that one's death.
+The server stays single-threaded, because a fork would copy locks that other threads hold. No worker keeps another
+worker's socket, because the keeper could then not see that worker's death.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ EXIT_CODE = struct.Struct("!i")
 
 @dataclass(frozen=True)
 class _StartRequest:
-    """What a worker is started with."""
+    """A request to start a worker, with the descriptors that it receives."""
 
     channel: int
     status: socket.socket
@@ -48,7 +48,7 @@ class _StartRequest:
 
 
 class _Server:
-    """One thread that waits for requests and for deaths."""
+    """The server: one thread that waits for requests and for workers' deaths."""
 
     def __init__(self, keeper: socket.socket) -> None:
         self._keeper, self._statuses = keeper, dict[int, socket.socket]()
@@ -58,7 +58,11 @@ class _Server:
         signal.set_wakeup_fd(self._wakeup.fileno(), warn_on_full_buffer=False)
 
     def serve(self) -> int:
-        """Start workers until the keeper is gone. Returns only in the workers: the descriptor of their channel."""
+        """Start workers until the keeper is gone.
+
+        Returns:
+            The descriptor of a worker's channel; it returns only in the workers.
+        """
         while True:
             ready, _, _ = select.select([self._keeper, self._deaths], [], [])
             if self._deaths in ready:
@@ -100,7 +104,7 @@ class _Server:
                 _send(listener, EXIT_CODE.pack(os.waitstatus_to_exitcode(status)))
 
     def _become_worker(self, request: _StartRequest) -> None:
-        """In the fork: close what belongs to the server and the other workers, and set up what a new process has."""
+        """In the fork: close what belongs to the server and other workers, and set up what a new process would have."""
         os.setsid()
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -121,12 +125,12 @@ class _Server:
 
 
 def _send(listener: socket.socket, message: bytes) -> None:
-    with suppress(OSError):  # its keeper has gone
+    with suppress(OSError):  # its keeper is gone
         listener.sendall(message)
 
 
 def main(descriptor: int) -> int:
-    """Be the fork server of the process at the other end of that socket, and in each fork a worker.
+    """Run the fork server of the process at the other end of that socket, and a worker in each fork.
 
     Returns:
         A worker's exit code; the server itself never returns.

@@ -37,14 +37,14 @@ def keep(
         tell: called with each event, from the keeper's thread.
         engine: the engine that this keeper obeys. When it assigns the run to another keeper, nothing more is sent:
             worker and browser are ended, and the run's state is left as it is.
-        after: take it over only if that attempt is still the last.
-        stop: asks it to stop from another thread.
+        after: take the run over only if this attempt is still its last one.
+        stop: lets another thread ask this keeper to stop.
 
     Raises:
         UnknownName: no such run.
-        Misuse: it is an open run, whose task is somebody else's code; or it can't be kept as `options` ask.
+        Misuse: it is an open run, whose task is the code around it; or it can't be kept as `options` ask.
         NotAllowed: the run has ended for good.
-        InOtherHands: a living keeper has it.
+        InOtherHands: a living keeper has the run.
         SecretMissing: a secret among its arguments can't be read again. Nothing was done.
     """
     if store.leases.run(run).task_file == OPEN_TASK:
@@ -61,6 +61,6 @@ def keep(
 def look(
     store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None, engine: Engine = NO_ENGINE
 ) -> Ended:
-    """Look once more at what is in doubt, and do nothing else: `keep` with `only_look`."""
+    """Look once more at what is in doubt, and do nothing else: calls `keep` with `only_look`."""
     asked = replace(options or Options(), only_look=True, kill_at=None, slow_mo=0, pause_before_gesture=False)
     return keep(store, run, asked, tell, engine=engine)

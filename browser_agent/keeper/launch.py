@@ -24,7 +24,7 @@ from observers import Site
 
 @dataclass(frozen=True)
 class ForWorkers:
-    """A run is queued, for any queue worker.
+    """Marks a run as queued for any queue worker.
 
     Args:
         not_before: no worker takes it earlier: a time, or a span from now by the database's clock.
@@ -45,17 +45,17 @@ def submit(
     """Store a run, with the addresses and accounts to which the task's sites are bound now.
 
     Args:
-        store: where it is stored.
+        store: where the run is stored.
         task: its task.
-        arguments: its arguments, as texts or values.
-        key: the caller's own name for the work; a run that has it already is returned.
-        queue: it is for queue workers; None = the caller keeps it.
+        arguments: the task's arguments, as texts or values.
+        key: the caller's own name for the work; if a run with that key exists, it is returned.
+        queue: the run is for queue workers; None = the caller keeps it.
 
     Raises:
-        WrongArguments: lists all that don't fit.
+        WrongArguments: lists all arguments that don't fit.
         InOtherHands: the key belongs to other work.
         Misuse: an argument, or the key, contains the value of a secret in the clear.
-        SecretMissing: it is for queue workers, and they could not read one of its secrets.
+        SecretMissing: the run is for queue workers, and they could not read one of its secrets.
     """
     secrets: dict[str, str] = {}
     stored = dump_arguments(task, parse_arguments(task, arguments), secrets)

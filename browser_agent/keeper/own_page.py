@@ -1,7 +1,7 @@
-"""Open runs: gestures on a page that somebody else owns (a test, an agent, a notebook), recorded and proven.
+"""Open runs: gestures on a page that the caller owns (a test, an agent, a notebook), recorded and proven.
 
-There is no keeper, and the browser isn't ours to end: no sender is ever seen dead, so absence never proves. A gesture
-is never made again by itself, because only the page's owner can prepare the page for it.
+There is no keeper, and the browser isn't ours to end: no sender is ever seen dead, so absence never proves anything. A
+gesture is never repeated automatically, because only the page's owner can prepare the page for it.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ AT_THE_WIRE = frozenset({Point.PAUSED, Point.RELEASED, Point.ANSWERED})
 
 
 def _no_fault(_: Point, __: int) -> None:
-    """No fault is injected into somebody else's process."""
+    """Inject no fault: the process belongs to the caller."""
 
 
 class OpenAttempt(Attempt):
-    """An attempt on a page that somebody else owns.
+    """An attempt on a page that the caller owns.
 
     Args:
         store, sites, options: see `Attempt`.
@@ -90,7 +90,7 @@ class OpenAttempt(Attempt):
         return self.acting.page
 
     def session(self) -> dict[str, Any]:
-        """The current cookies; the storage is of before the gesture, because a page that hangs doesn't hand it out."""
+        """The current cookies, and the storage from before the gesture, because a page that hangs doesn't return it."""
         with suppress(Error, DeadlinePassed):
             cookies = within(SESSION_SECONDS, self.acting.context.cookies)
             self._session = {**self._session, "cookies": [dict(cookie) for cookie in cookies]}
@@ -101,7 +101,7 @@ class OpenAttempt(Attempt):
 
     @property
     def senders_seen(self) -> bool:
-        """Never: a browser that is somebody else's isn't ended here."""
+        """Always false: the caller's browser isn't ended here."""
         return False
 
     def browser_lives(self) -> bool:
@@ -136,11 +136,11 @@ class OpenAttempt(Attempt):
         return False
 
     def reach(self, point: Point, number: int) -> None:
-        self._number = number  # what reaches the wire from now on belongs to this gesture
+        self._number = number  # whatever reaches the wire from now on belongs to this gesture
         self._reach(point, number)
 
     def close(self) -> None:
-        """Leave the page as it was."""
+        """Remove the guard from the page."""
         with suppress(Error):  # the page may be gone
             self._guard.close()
 
@@ -249,11 +249,11 @@ def _browser_of(page: Page) -> Browser:
 
 @contextmanager
 def _ended(store: Store, lease: Lease, run: OpenRun) -> Iterator[None]:
-    """Store how the run stands when its code is left, in whatever way."""
+    """Store how the run stands when its code returns or raises."""
     try:
         yield
     except BaseException as error:
-        if store.database.is_shut:  # it was cut: a process that has died stores nothing
+        if store.database.is_shut:  # after `cut`: a dead process would store nothing
             raise
         stop = run.stop or (error if isinstance(error, Stop) else None)
         if stop is None:
@@ -265,7 +265,7 @@ def _ended(store: Store, lease: Lease, run: OpenRun) -> Iterator[None]:
         raise
     if store.database.is_shut:
         return
-    if run.stop is not None:  # the code caught it
+    if run.stop is not None:  # the caller's code caught the stop
         _end(store, lease, state_after(run.stop), str(run.stop))
         raise run.stop
     _end(store, lease, RunState.FINISHED, "its code came to its end")
@@ -283,7 +283,7 @@ def _frozen(sites: Mapping[str, Site], addresses: Mapping[str, str]) -> str:
 
 
 def _call(gesture: Gesture[T], site: Site | None) -> StepCall[T]:
-    """The gesture as a call of a step that makes it once: nothing here could prepare the page for another one."""
+    """The gesture as a call of a step that makes it only once, because nothing here could prepare the page again."""
 
     def make(page: Page, words: str) -> Any:
         return gesture

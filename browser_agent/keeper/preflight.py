@@ -8,7 +8,7 @@ from browser_agent.ownership.terminal import at_a_terminal, has_display
 
 
 def check_options(options: Options) -> None:
-    """Check all that the options ask for.
+    """Check everything that the options ask for.
 
     Raises:
         Misuse: see `check_attended`; or the downloads folder can't be used, or the client certificate can't be read.

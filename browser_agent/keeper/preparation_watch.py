@@ -1,7 +1,7 @@
 """Watches a step that is being prepared, and marks it as soon as its page writes something that no gesture makes.
 
-The worker notices such writes too, but reports them only after the step's body: one that hangs in it, or dies, never
-does, and the step would then be prepared again.
+The worker notices such writes too, but reports them only after the step's body. A worker that hangs or dies in the body
+never reports them, and the step would then be prepared again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class PreparationWatch:
         self._marking: set[asyncio.Task[None]] = set()
 
     def begin(self, step: str, harmless: Sequence[str]) -> None:
-        """Watch that step from now on. A worker's death doesn't end the watch, because its page works on.
+        """Watch a step from now on. A worker's death doesn't end the watch, because its page keeps working.
 
         Args:
             step: the step's id; "" = watch none.
@@ -53,7 +53,7 @@ class PreparationWatch:
     async def _mark(self, step: str, write: str) -> None:
         try:
             await asyncio.to_thread(self._store.journal.mark_step, self._lease(), step, write)
-        except Superseded:  # the keeper that has the run now uses this browser, or has ended it
+        except Superseded:  # the run's new keeper uses this browser, or has ended it
             return
         except StoreUnusable as unusable:
             self._notify("store", str(unusable))

@@ -20,9 +20,9 @@ from browser_agent.reporting import log
 from browser_agent.store import Offer, Store, Work
 
 POLL_SECONDS = (0.1, 0.2, 0.4, 0.8)
-"""How long it waits before it polls the queue again while there is nothing to do; the end of a run wakes it."""
+"""How long it waits between two polls of the queue while there is nothing to do; the end of a run wakes it."""
 BACK_OFF_SECONDS = 60.0
-"""How long it leaves a run to others that it can't keep here (it can't read one of its secrets, say)."""
+"""How long it leaves a run to other workers if it can't keep it here (if it can't read one of its secrets, say)."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class WorkerLimits:
 
     Args:
         concurrency: how many runs it keeps at once.
-        max_runs: it ends after so many runs; None = it takes any number.
-        until_idle: it ends when it keeps nothing and there is nothing to take.
+        max_runs: how many runs it takes before it ends; None = any number.
+        until_idle: it ends when it keeps no run and there is none to take.
     """
 
     concurrency: int = 1
@@ -41,7 +41,7 @@ class WorkerLimits:
 
 
 def back_off_seconds(error: BaseException) -> float:
-    """How long a run is left to others after its keeper has ended with that error.
+    """How long a run is left to other workers after its keeper has ended with that error.
 
     A store that can't be reached is out of reach for every worker, so the first one that reaches it may resume the run.
     """
@@ -61,7 +61,7 @@ class QueueWorker:
     def __init__(self, store: Store, limits: WorkerLimits, options: Options, tell: Tell) -> None:
         self._store, self._limits, self._tell = store, limits, tell
         self._options = replace(options, queued=True)
-        self._wakeups = SimpleQueue[tuple[Offer, Future[Ended]] | None]()  # a signal's handler may put to it
+        self._wakeups = SimpleQueue[tuple[Offer, Future[Ended]] | None]()  # signal handlers may put to it
         self._stops_asked, self._stops_passed_on = 0, 0
         self._stop_requests: dict[str, StopRequest] = {}
         self._backed_off_until: dict[str, float] = {}  # until when a run is left to others
@@ -70,10 +70,14 @@ class QueueWorker:
         self._beaten = 0.0
 
     def serve(self) -> int:
-        """Keep runs until it is asked to stop or reaches its limits; returns how many different ones it has taken."""
+        """Keep runs until it is asked to stop or reaches its limits.
+
+        Returns:
+            How many different runs it has taken.
+        """
         watchdog = Watchdog(self._store, self._options, self._tell)
         threads = ThreadPoolExecutor(self._limits.concurrency, thread_name_prefix="keeper")
-        with watchdog.running():  # before anything is stored: a stopped keeper may hold the store
+        with watchdog.running():  # before anything is stored: a stopped keeper may hold a lock of the store
             keeper = self._store.keepers.begin(own_process(), self._limits.concurrency)
             with threads, stop_signals(self.ask_to_stop):
                 self._serve(threads, keeper)
@@ -132,7 +136,7 @@ class QueueWorker:
             self._notify("store", str(unusable))
 
     def _take(self, threads: ThreadPoolExecutor) -> int:
-        """Take as many runs as there is room for; returns how many. Each keeper claims its run, and may be too late."""
+        """Take as many runs as there is room for; returns how many. A run's keeper claims it, and may be too late."""
         if not self._room:
             return 0
         try:
@@ -169,7 +173,7 @@ class QueueWorker:
     def _ended(self, offer: Offer, done: Future[Ended]) -> None:
         error = done.exception()
         del self._stop_requests[offer.run]
-        if isinstance(error, InOtherHands | NotAllowed):  # another worker was faster, which is normal
+        if isinstance(error, InOtherHands | NotAllowed):  # another worker claimed it first, which is normal
             self._taken -= 1
             return
         self._runs.add(offer.run)
@@ -183,7 +187,7 @@ class QueueWorker:
                 log.LOGGER.error("run %s was released", offer.run, exc_info=error)
 
     def _keep(self, offer: Offer, stop: StopRequest) -> Ended:
-        """In a thread of its own. The queue schedules looks at open questions, so a run doesn't wait here for one."""
+        """Keep a run in its own thread, without waiting for a question: the queue schedules looks at open ones."""
         look = offer.work is Work.LOOK
         options = replace(self._options, only_look=look, keep_looking=0.0)
         return keep(self._store, offer.run, options, self._tell, after=offer.attempt, stop=stop)
@@ -193,5 +197,5 @@ class QueueWorker:
 
 
 def serve(store: Store, limits: WorkerLimits, options: Options, tell: Tell = lambda event: None) -> int:
-    """Be a queue worker; see `QueueWorker`. Call it in the main thread, which alone receives signals."""
+    """Run a queue worker; see `QueueWorker`. Call it in the main thread, because only that receives signals."""
     return QueueWorker(store, limits, options, tell).serve()

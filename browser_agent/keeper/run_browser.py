@@ -1,7 +1,7 @@
-"""The browser of one run, across its attempts: started, adopted, guarded, ended; and what its gates saw.
+"""Starts, adopts, guards and ends the browser of one run across its attempts, and keeps what its gates saw.
 
-It is ended by SIGKILL and seen dead, because nothing may be concluded from the silence of a browser that could still
-send. Its session stays in memory for the next one.
+The browser is ended by SIGKILL and seen dead, because nothing may be concluded from the silence of a browser that could
+still send. Its session stays in memory for the next one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class RunBrowser:
         options: see `Options`.
         release: see `Release`.
         reach: see `Reach`.
-        session: cookies and storage as an earlier keeper left them.
+        session: the cookies and storage that an earlier keeper left.
         store_session: stores the session and the state of the page each time they are read.
         indexed_db: origins whose IndexedDB belongs to the session.
         saw: called with each request of its pages.
@@ -72,15 +72,15 @@ class RunBrowser:
         if self._guarded is None:
             await asyncio.to_thread(chromium.discard)
         else:
-            self._guarded.last_state = self._session  # all but its cookies, which can be read at any time
+            self._guarded.last_state = self._session  # without its cookies, which can be read at any time
 
     @property
     def chromium(self) -> Chromium | None:
-        """The browser of the moment."""
+        """The current browser."""
         return self._guarded.chromium if self._guarded is not None else None
 
     def lost(self) -> bool:
-        """Whether it died although we didn't end it."""
+        """Whether the browser has died although the keeper didn't end it."""
         return self._guarded is not None and not self._guarded.ended and not self._guarded.chromium.alive()
 
     async def dismiss_dialogs(self) -> None:
@@ -91,7 +91,7 @@ class RunBrowser:
     # answers to the worker
 
     async def browser(self) -> Message:
-        """The living browser, or a new one with the same session; `stored` is its identity for the journal."""
+        """Return the living browser, or start one with the same session; `stored` is its identity for the journal."""
         new = self._guarded is None or not self._guarded.chromium.alive()
         if self._guarded is None or new:
             await self.end_browser()

@@ -1,4 +1,4 @@
-"""How a worker ended and how its run stands then, as values; and the words that are stored and shown for them."""
+"""How a worker ended and how its run stands then, as values, and the words that are stored and shown for them."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ class LateStep:
     seconds: float
 
     def __str__(self) -> str:
-        """Without the arguments, which may be values that are not to be stored in the clear."""
+        """The words without the arguments, whose values may have to stay out of the store."""
         return f"the step {self.name} took longer than {self.seconds:g} s"
 
     @property
     def in_full(self) -> str:
-        """With the arguments."""
+        """The words with the arguments."""
         return f"the step {self.call} took longer than {self.seconds:g} s"
 
 
 @dataclass(frozen=True)
 class WorkerEnd:
-    """How a worker ended. Without code and signal it isn't known, because its fork server had died.
+    """How a worker ended; unknown without code and signal, because its fork server had died.
 
     Attributes:
         code: its exit code.
@@ -55,7 +55,7 @@ class WorkerEnd:
 
     @classmethod
     def of(cls, code: int) -> WorkerEnd:
-        """Of an exit code as `os.waitstatus_to_exitcode` gives it: a signal's number is negative."""
+        """Convert an exit code of `os.waitstatus_to_exitcode`, in which a signal's number is negative."""
         return cls(code=code) if code >= 0 else cls(signal=-code)
 
     def __str__(self) -> str:
@@ -78,7 +78,7 @@ class WorkerEnd:
 
 
 def run_as_it_stands(store: Store, lease: Lease) -> Ended:
-    """How the run of that lease stands now; the words say so if another attempt than the lease's brought it there."""
+    """How the lease's run stands now; the words say so if a different attempt brought it there."""
     run = store.leases.run(lease.run)
     questions = tuple(row.id for row in store.inbox.questions(run.id, open_only=True))
     words = run.ended_by or ""
@@ -97,7 +97,7 @@ def end_without_the_run(end: WorkerEnd, lease: Lease, run: RunRow, *, ours: bool
         run: the run as it stands.
         ours: its keeper ended it because it no longer had the run.
     """
-    if end.code == 0:  # it had nothing left to do, so nothing was cut off
+    if end.code == 0:  # it had nothing left to do, so nothing was interrupted
         return end.stored
     handed_back = run.attempt == lease.attempt and run.state is not RunState.RUNNING
     first = "it handed its run back" if handed_back else "its run was given to another"
@@ -107,7 +107,7 @@ def end_without_the_run(end: WorkerEnd, lease: Lease, run: RunRow, *, ours: bool
 
 
 def budget_used_up(store: Store, run: RunRow, end: WorkerEnd, trouble: str) -> str:
-    """That the attempts of a run are used up, for the person who is asked.
+    """Tell the person who is asked that the run's attempts are used up.
 
     Args:
         store: where the run is stored.

@@ -1,7 +1,7 @@
 """The keeper of one run: starts its workers, answers what they ask, and sees each worker's death.
 
-After a death it refuses what is left at the gate, begins the next attempt, and starts a worker that looks first. It
-never runs task code.
+After a death it refuses the requests that are still held at the gate, begins the next attempt, and starts a worker that
+looks first. It never runs task code.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from browser_agent.store.records import AttemptRow, RunRow
 from browser_agent.wire import SiteWrites
 
 GRACE_SECONDS = 10.0
-"""How long a worker may take to leave after its last report, before it is ended."""
+"""How long a worker may take to exit after its last report before it is killed."""
 _NO_PROCESS = ProcessId(0, 0.0)
 """A worker that died before it was identified."""
 BROWSERLESS_ATTEMPTS = 2
-"""After so many attempts in a row without a browser no further one is started: it would get none either."""
+"""After this many attempts in a row without a browser, no further attempt is started: it would get none either."""
 
 
 class RunKeeper:
@@ -74,7 +74,7 @@ class RunKeeper:
         self._stopping = asyncio.Event()
         self._pausing = False  # a person is being asked whether to make the next gesture
         self._browserless = 0  # attempts in a row that got no browser
-        self._ended_worker = False  # because it no longer had the run
+        self._ended_worker = False  # the keeper ended its worker because it no longer had the run
         self._progress = "begun"
         self._trouble = ""  # the worker's last report on why it could not continue
 
@@ -238,7 +238,7 @@ class RunKeeper:
 
     async def _end_browser(self) -> Message:
         await self._browser.end_browser()
-        return {"dead_at": self._store.clock.now().isoformat()}  # by the clock of all who share the store
+        return {"dead_at": self._store.clock.now().isoformat()}  # by the clock that everybody who uses the store shares
 
     async def _arm(self, gesture: str, sends: str | None, site: Message) -> Message:
         await self._fence()
@@ -264,12 +264,12 @@ class RunKeeper:
     # at the wire
 
     async def _release(self, gesture: str, method: str, address: str) -> None:
-        """Check what must hold at the last moment before a request leaves, and store `released`.
+        """Check at the last moment whether a request may leave, and store `released`.
 
         Raises:
             Superseded: the worker is dead; or the lease belongs to another attempt, or has run out by the database's
                 clock; or the engine has assigned the run to another keeper.
-            MachineTrouble: the worker is stopped, or the lease is too old by a clock that nobody can set.
+            MachineTrouble: the worker is stopped, or the lease is too old by a clock that can't be set.
         """
         await self._fence()  # first, because its answer may take a while
         if self._worker is None or not processes.alive(self._worker):
@@ -297,10 +297,10 @@ class RunKeeper:
             asyncio.create_task(self._run_lost())  # noqa: RUF006  # the worker waits for our answer
             raise
 
-    # how it is stopped
+    # stopping
 
     async def _run_lost(self) -> None:
-        """The run belongs to another attempt: nothing more may be sent."""
+        """Refuse everything and end the worker: the run belongs to another attempt, so nothing more may be sent."""
         self._browser.refuse("another attempt owns the run")
         if self._worker is not None and processes.alive(self._worker):
             self._ended_worker = True
@@ -314,7 +314,7 @@ class RunKeeper:
         first = "Stopping; that gesture is NOT made." if self._pausing else "Stopping after the gesture in hand."
         self._notify("stopping", f"{first} Ctrl-C again ends the worker at once.")
         self._stopping.set()
-        if self._channel is not None:  # else it is sent when the worker has been started
+        if self._channel is not None:  # otherwise it is sent once the worker has been started
             asyncio.get_running_loop().create_task(self._channel.send({"stop": True}))
 
     def _engine_stops(self) -> None:

@@ -1,4 +1,4 @@
-"""Requests to stop, from SIGINT, SIGTERM or another thread. No other module handles these two signals."""
+"""Requests to stop, from SIGINT, SIGTERM or another thread. No other module handles these signals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class StopRequest:
     """Asks a part of this process to stop: once = after the gesture in hand, twice = at once.
 
-    Any thread may ask, and so may a signal's handler, since no lock is taken here that the interrupted code could hold.
+    Any thread and any signal handler may ask, because this takes no lock that the interrupted code could hold.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class StopRequest:
     def ask(self) -> None:
         """Ask, or ask again."""
         self._asked.put(None)
-        with suppress(RuntimeError):  # the loop that it wakes has just been closed
+        with suppress(RuntimeError):  # the loop to wake has just been closed
             self._wake()
 
     def wait(self) -> None:
@@ -34,7 +34,7 @@ class StopRequest:
 
     @contextmanager
     def heard_by(self, stop: Callable[[], object]) -> Iterator[None]:
-        """Call `stop` in the running loop for each request, including those made before."""
+        """Call `stop` in the running loop for each request, including earlier ones."""
         loop = asyncio.get_running_loop()
 
         def deliver() -> None:
@@ -52,19 +52,19 @@ class StopRequest:
 
 @contextmanager
 def stop_signals(call: Callable[[], object]) -> Iterator[None]:
-    """Have SIGINT and SIGTERM call back instead of ending the process.
+    """Make SIGINT and SIGTERM call `call` instead of ending the process.
 
-    Only the main thread receives signals: in any other one, this does nothing.
+    Only the main thread receives signals; in any other thread this does nothing.
 
     Args:
-        call: must not take a lock, since it may interrupt the code that holds it.
+        call: must not take a lock, because it may interrupt the code that holds it.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     loop, before = running_loop(), {number: signal.getsignal(number) for number in STOP_SIGNALS}
     for number in STOP_SIGNALS:
-        if loop is not None:  # a loop that waits for input is woken, whichever thread the system interrupts
+        if loop is not None:  # wakes a waiting loop, whichever thread the system interrupts
             loop.add_signal_handler(number, call)
         else:
             signal.signal(number, lambda *_: call())
@@ -78,7 +78,7 @@ def stop_signals(call: Callable[[], object]) -> Iterator[None]:
 
 
 def ignore_interrupts() -> None:
-    """Leave Ctrl-C to the parent: it asks this process to stop in its own way."""
+    """Ignore Ctrl-C in this process: its parent handles it, and asks this process to stop in another way."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

@@ -1,6 +1,7 @@
-"""Supervises a worker: ends it if it is stopped, too long at one step, too large, or waits for a dead browser.
+"""Supervises a worker: ends it if it is stopped, takes too long for a step, uses too much memory, or waits for a dead
+browser.
 
-It also sees the worker's death where another process still holds the worker's end of the channel.
+It also notices the worker's death if another process still holds the worker's end of the channel.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ CHECK_SECONDS = 0.5
 STOPPED_SECONDS = 5.0
 """How long a worker may be stopped (SIGSTOP) before it is ended and the next one starts."""
 LOST_SECONDS = 60.0
-"""How long a browser may be dead, without the keeper's doing, before its worker is ended. Mostly Playwright reports it
-at once, but one call was seen to wait for ever (measured)."""
+"""How long a browser that the keeper didn't end may be dead before its worker is ended. Playwright usually reports the
+death at once, but one call was seen to wait for ever (measured)."""
 MEMORY_CHECK_SECONDS = 2.0
 
 
@@ -32,14 +33,14 @@ class Supervisor:
         worker: the worker.
         browser: returns the browser that it uses at the moment.
         notify: shows an event, by kind and words, to the person who watches.
-        memory_mb: how much both may use together; None = any.
-        step_seconds: how long it may be at a step; None = for ever.
-        lost: whether that browser has died without having been ended.
+        memory_mb: how much memory both may use together; None = no limit.
+        step_seconds: how long a step may take; None = no limit.
+        lost: whether that browser has died although the keeper didn't end it.
         lost_seconds: see `LOST_SECONDS`.
 
     Attributes:
         because: why the worker was ended, without a value of the task; "" if it wasn't, or was only stopped.
-        late: the step for which it was ended, if that took too long.
+        late: the step that took too long, if the worker was ended for that.
     """
 
     worker: ProcessId
@@ -71,12 +72,12 @@ class Supervisor:
         """Check the worker until it is dead.
 
         Args:
-            died: called when it is dead, and what it had reported could be read.
+            died: called when the worker is dead and its reports could be read.
         """
         while True:
             await asyncio.sleep(CHECK_SECONDS)
             if not processes.alive(self.worker):
-                await asyncio.sleep(CHECK_SECONDS)  # mostly its channel ends meanwhile, which ends this task
+                await asyncio.sleep(CHECK_SECONDS)  # its channel usually ends meanwhile, which ends this task
                 died()
                 return
             await self._check_stopped()
@@ -92,7 +93,7 @@ class Supervisor:
             await asyncio.to_thread(processes.end, [self.worker])
 
     async def _check_step(self) -> None:
-        """End a worker that is late at the same step in two checks: a report of its next step may wait to be read."""
+        """End a worker that is late at the same step in two checks, since its report of the next step may be unread."""
         name, call, since = self._step
         if self.step_seconds is None or not name or time.monotonic() - since <= self.step_seconds:
             return

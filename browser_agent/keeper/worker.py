@@ -1,6 +1,6 @@
-"""The worker: a child process that runs one attempt of a run. It can click; it cannot send.
+"""The worker: a child process that runs one attempt of a run. It can click, but it cannot send.
 
-It settles what earlier attempts left in doubt, replays the task from its top, and stores how the run stands when the
+It settles what earlier attempts left in doubt, replays the task from its start, and stores how the run stands when the
 task returns, raises or stops. If it dies before that, its keeper sees the death.
 """
 
@@ -49,11 +49,11 @@ from browser_agent.store.records import RunRow
 
 
 class _Died(Exception):
-    """Ends the attempt as a death does: the run stays as it is, and the next worker looks first."""
+    """Ends the attempt like a death: the run stays as it is, and the next worker looks first."""
 
 
 def main(descriptor: int) -> int:
-    """Run one attempt, given by the first message on the socket `descriptor`. Returns the exit code."""
+    """Run the attempt that the first message on the socket `descriptor` describes, and return the exit code."""
     ignore_interrupts()
     connection = socket.socket(fileno=descriptor)
     work = _first_message(connection)
@@ -97,7 +97,7 @@ def _attempt(store: Store, lease: Lease, channel: Channel, options: Options, sec
 
 @contextmanager
 def _driver(channel: Channel) -> Iterator[Playwright]:
-    """Playwright's driver. If it doesn't start, the keeper is told why, and this process ends."""
+    """Start Playwright's driver. If it doesn't start, report why to the keeper and end this process."""
     with ExitStack() as stack:
         try:
             playwright = stack.enter_context(sync_driver())
@@ -108,7 +108,7 @@ def _driver(channel: Channel) -> Iterator[Playwright]:
 
 
 def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, Any]) -> None:
-    """Run the task and store how the run stands then."""
+    """Run the task, and store how the run stands at its end."""
     store, lease = attempt.store, attempt.lease
     try:
         run.recover()
@@ -144,7 +144,7 @@ def _stopped(attempt: Attempt, stop: Stop) -> None:
     if state is None:
         raise stop
     said = str(stop)
-    if state is RunState.STOPPED and attempt.options.queued:  # its queue worker was asked to stop, not the run
+    if state is RunState.STOPPED and attempt.options.queued:  # the queue worker was asked to stop, not the run
         state, said = RunState.READY, f"given back to the queue by its worker process: {said}"
     if attempt.store.leases.run(attempt.lease.run).state is RunState.RUNNING:
         attempt.store.leases.end(attempt.lease, state, ended_by=said)

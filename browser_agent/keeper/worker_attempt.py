@@ -1,4 +1,4 @@
-"""An attempt in a worker process: it acts in its keeper's Chromium, and asks the keeper for everything else."""
+"""An attempt in a worker process: it acts in its keeper's Chromium and asks the keeper for everything else."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from browser_agent.wire import SiteWrites, WireReport
 from observers import Site
 
 BROWSER_SECONDS = 60.0
-"""How long a browser may take to start and to be attached to; that doesn't count as a step's time."""
+"""How long it may take to start a browser and attach to it; this doesn't count towards a step's time limit."""
 _NO_STEP = ("", "")
 
 
@@ -62,7 +62,7 @@ class WorkerAttempt(Attempt):
         self._downloads: Downloads | None = None
         self._senders_seen = False
         self._browsers = 0
-        self._step = _NO_STEP  # whose time limit is counted: its name, and its call in words
+        self._step = _NO_STEP  # the step whose time limit runs: its name, and its call in words
 
     @property
     def acting(self) -> Acting:
@@ -214,7 +214,7 @@ class WorkerAttempt(Attempt):
 
     def pause(self, words: str) -> None:
         step = self._step
-        self._report_step(_NO_STEP)  # the time that a person takes isn't the step's
+        self._report_step(_NO_STEP)  # a person's time doesn't count towards the step's limit
         go = self.channel.ask("pause", words=words)["go"]
         self._report_step(step)
         if not go:
@@ -230,7 +230,7 @@ class WorkerAttempt(Attempt):
             self.channel.ask("inject")
 
     def keeper_gone(self) -> NoReturn:
-        """The keeper has died. End the browser before leaving: it would let a held request go by itself (measured)."""
+        """End the browser, then this process: without its keeper the browser would release held requests (measured)."""
         if self._chromium is not None:
             self._chromium.end()
         os._exit(KEEPER_GONE_CODE)

@@ -23,28 +23,28 @@ from browser_agent.keeper.run_end import WorkerEnd
 from browser_agent.processes import ProcessId, own_pid_namespace
 
 START_SECONDS = 60.0
-"""How long a request may wait for its worker; the first one waits for all the imports, perhaps on a busy machine."""
+"""How long a request may wait for its worker. The first one waits for all imports, perhaps on a busy machine."""
 REPORT_SECONDS = 10.0
-"""How long the fork server may take to report a death that has been seen already."""
+"""How long the fork server may take to report a death that the keeper has already seen."""
 _HOME = str(Path(__file__).parents[2])
 _COMMAND = (
     "import sys; home = sys.argv.pop(); home in sys.path or sys.path.insert(0, home); "
     "from browser_agent.keeper.fork_server import main; sys.exit(main(int(sys.argv.pop())))"
 )
-"""Imports this very browser_agent, even from a checkout that isn't installed, and nothing from the current folder."""
+"""Imports this same browser_agent, even from a checkout that isn't installed, and nothing from the current folder."""
 
 
 class ForkServerGone(Exception):
-    """The fork server ended, or was silent too long, before it had started the worker. No worker runs."""
+    """The fork server ended, or was silent for too long, before it had started the worker. No worker runs."""
 
 
 @dataclass(frozen=True)
 class Worker:
-    """A worker that has just been started, and waits for its first message.
+    """A worker that has just been started and waits for its first message.
 
     Args:
         process: its process; None if it died before it was identified.
-        channel: the keeper's end of the channel between them.
+        channel: the keeper's end of their channel.
         status: where the fork server reports how it ended.
     """
 
@@ -53,10 +53,10 @@ class Worker:
     status: socket.socket
 
     async def end(self, grace_seconds: float) -> WorkerEnd:
-        """See it dead, and return how it ended; it is killed if it doesn't leave by itself within that time.
+        """Wait for the worker's death, and return how it ended; kill it if it doesn't exit by itself in that time.
 
         Raises:
-            StillAlive: it could not be ended.
+            StillAlive: the worker could not be ended.
         """
         with self.status:
             end = await self._reported(grace_seconds)
@@ -68,7 +68,7 @@ class Worker:
             return replace(end, lingered=end.signal is not None)
 
     async def _reported(self, seconds: float) -> WorkerEnd | None:
-        """How it ended; None if that isn't reported in time. A dead fork server closes the socket without a report."""
+        """How the worker ended; None if no report comes in time. A dead fork server closes the socket without one."""
         with suppress(TimeoutError):
             code = await asyncio.wait_for(asyncio.get_running_loop().sock_recv(self.status, EXIT_CODE.size), seconds)
             return WorkerEnd.of(EXIT_CODE.unpack(code)[0]) if code else WorkerEnd()
@@ -76,7 +76,7 @@ class Worker:
 
 
 class ForkServer:
-    """The client: starts the fork server when it is first needed, and again when it has died. Any thread may use it."""
+    """The client: starts the fork server on first use, and again after it has died. Any thread may use it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -87,7 +87,7 @@ class ForkServer:
     def start_worker(self) -> Worker:
         """Start a worker with the folder, environment, standard output and error that this process has now.
 
-        What Python itself reads when it starts (PYTHONPATH and the like) is as it was when the fork server started.
+        Variables that Python reads at its start (PYTHONPATH and the like) keep the values that the fork server had.
 
         Raises:
             ForkServerGone: even a new fork server could not start it; no worker runs.
@@ -120,7 +120,7 @@ class ForkServer:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for the keeper alone
+                start_new_session=True,  # only the keeper handles Ctrl-C
             )
         self._owner = os.getpid()
 
@@ -132,7 +132,7 @@ class ForkServer:
         try:
             with its_channel, its_status:
                 self._send([its_channel.fileno(), its_status.fileno(), folder, 1, 2])
-            started = status.recv(STARTED.size)  # our copies are closed, so the fork server's death ends the socket
+            started = status.recv(STARTED.size)  # our copies are closed, so the fork server's death closes the socket
         except OSError:
             started = b""
         finally:

@@ -1,4 +1,4 @@
-"""For tests: practice sites with a ledger of truth, a fault proxy, and faults by name. Nothing loads before its use.
+"""For tests: practice sites with a ledger of truth, a fault proxy, and named faults. Each is imported on first use.
 
 In a suite, `pytest_plugins = ["browser_agent.testing"]` gives a fresh site to each test that requests one: the
 fixtures' names begin with `practice_` (`pytest --fixtures` describes each).

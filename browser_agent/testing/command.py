@@ -109,7 +109,12 @@ def _proxy_arguments(proxy: argparse.ArgumentParser) -> None:
 
 
 def start(asked: argparse.Namespace) -> dict[str, FixtureSite | FaultProxy]:
-    """Start the requested sites or proxy; raises OSError if the port is taken, TypeError for missing fault options."""
+    """Start the requested sites or proxy.
+
+    Raises:
+        OSError: the port is taken.
+        TypeError: the fault lacks an option.
+    """
     if asked.kind is None:
         return {kind: make().open() for kind, make in SITES.items()}
     return {asked.kind: start_proxy(asked) if asked.kind == "proxy" else start_site(asked)}

@@ -1,4 +1,4 @@
-"""Faults by name, on the requests between a browser and the sites of a test.
+"""Named faults on the requests between a browser and the sites of a test.
 
 with Faults([books]) as faults:
     faults.lose_answer("POST /invoices")
@@ -32,7 +32,7 @@ EVERYTHING = "* /**"
 
 @dataclass(frozen=True)
 class InstalledFault:
-    """A fault that a test has asked for: its name, its site, and the requests that have triggered it so far."""
+    """A fault that a test has installed: its name, its site, and the requests that have triggered it so far."""
 
     name: str
     site: str
@@ -51,7 +51,7 @@ class InstalledFault:
 
 
 def named_fault(install: Callable[P, None]) -> Callable[P, None]:
-    """A fault whose error for a wrong argument shows how it is written."""
+    """Decorate a fault so that its error for a wrong argument shows the fault's signature."""
     signature = inspect.signature(install)
     shown = signature.replace(parameters=list(signature.parameters.values())[1:], return_annotation=signature.empty)
 
@@ -67,28 +67,29 @@ def named_fault(install: Callable[P, None]) -> Callable[P, None]:
 
 
 class Faults:
-    """Fault proxies before the sites of a test, and the faults that requests to these trigger.
+    """Fault proxies in front of a test's sites, and the faults that requests to these sites trigger.
 
-    From now on each `Site` is bound to its proxy; `close()` gives it its address back. Sites of one origin share a
-    proxy. Sites on different hosts don't share cookies behind their proxies either: the first proxy's host is
-    127.0.0.1, the others' NAME.localhost.
+    Each `Site` is bound to its proxy until `close()` restores its address. Sites of one origin share a proxy. Sites on
+    different hosts don't share cookies behind their proxies either: the first proxy's host is 127.0.0.1, the others'
+    NAME.localhost.
 
     Every fault takes:
         pattern: the request, as "METHOD /path", with stars as in a gesture's `sends`. The path is the whole one:
             "/app/invoices" at a site whose address ends in "/app".
-        site: the site, as `Site` or by its name; needed only where there are several.
-        times: how many requests it applies to, one after the other; None: all, until `heal()`.
-        after: how many matching requests pass before.
+        site: the site, as `Site` or by its name; needed only if there are several.
+        times: how many requests it applies to, one after the other; None = all, until `heal()`.
+        after: how many matching requests pass first.
 
-    Faults that fit the same request queue up: it triggers the first that isn't used up.
+    Faults that match the same request queue up: the request triggers the first one that isn't used up.
 
-    Arguments:
-        sites: one `Site`, or all that the test uses.
+    Args:
+        sites: one `Site`, or all sites that the test uses.
         ca_file: PEM certificates of authorities to trust in addition to those that this machine trusts, for sites with
             https addresses.
         warn: called with a sentence when a page leads past its proxy or a site can't be reached.
 
-    Raises ValueError for no site, or two of one name; what `FaultProxy` raises.
+    Raises:
+        ValueError: there is no site, or two have the same name; see also `FaultProxy`.
     """
 
     def __init__(
@@ -110,7 +111,7 @@ class Faults:
     def _put_before(
         self, site: Site, ca_file: str | Path | None, warn: Callable[[str], object] | None, ending: ExitStack
     ) -> None:
-        """Bind a site to the proxy of its origin, which is started for the origin's first site."""
+        """Bind a site to its origin's proxy, which is started for the first site of that origin."""
         was, address = site.url, SiteAddress.read(site.url)
         proxy = next((proxy for proxy in self._proxies.values() if proxy.site.origin == address.origin), None)
         if proxy is None:
@@ -122,7 +123,7 @@ class Faults:
         site.bind(url=proxy.origin + address.prefix)
 
     def _host_for(self, name: str, host: str) -> str:
-        """The host of a site's proxy. Sites on one host share cookies, so their proxies have one host too."""
+        """The host of a site's proxy. Sites on one host share cookies, so their proxies share a host too."""
         for proxy in self._proxies.values():
             if proxy.site.host == host:
                 return urlsplit(proxy.origin).hostname or HERE
@@ -134,7 +135,7 @@ class Faults:
     def lose_answer(
         self, pattern: str, *, site: Site | str | None = None, times: int | None = 1, after: int = 0
     ) -> None:
-        """Carried out, and the answer is lost: its head is sent, then the connection ends.
+        """The request is carried out and the answer is lost: its head is sent, then the connection ends.
 
         Chromium doesn't send such a request again by itself.
         """
@@ -144,7 +145,7 @@ class Faults:
     def lose_request(
         self, pattern: str, *, site: Site | str | None = None, times: int | None = 1, after: int = 0
     ) -> None:
-        """Not carried out: the site never receives the request. To the browser it looks like a lost answer.
+        """The request is not carried out: the site never receives it. To the browser it looks like a lost answer.
 
         Chromium doesn't send such a request again by itself.
         """
@@ -160,7 +161,7 @@ class Faults:
         times: int | None = 1,
         after: int = 0,
     ) -> None:
-        """The connection is reset before any byte of an answer; before that, the request is carried out or not.
+        """The connection is reset before any byte of an answer. `committed` = the request is carried out first.
 
         An unguarded Chromium may send the request again by itself, and the copy triggers no fault once `times` is used
         up: one click then makes two invoices, and the page says that all is well.
@@ -178,7 +179,7 @@ class Faults:
         times: int | None = 1,
         after: int = 0,
     ) -> None:
-        """504 at once; the site receives the request seconds later, or at `let_go()`."""
+        """The browser gets a 504 at once; the site receives the request `seconds` later, or at `let_go()`."""
         self._install("late_commit", "commit_late", pattern, site=site, times=times, after=after, seconds=seconds)
 
     @named_fault
@@ -191,7 +192,7 @@ class Faults:
         times: int | None = 1,
         after: int = 0,
     ) -> None:
-        """Carried out at once; the site's own answer comes seconds later."""
+        """The request is carried out at once; the site's own answer comes `seconds` later."""
         self._install("answer_late", "answer_late", pattern, site=site, times=times, after=after, seconds=seconds)
 
     @named_fault
@@ -206,7 +207,7 @@ class Faults:
         times: int | None = 1,
         after: int = 0,
     ) -> None:
-        """The proxy answers in place of the site, with that status and text; before that, it is carried out or not.
+        """The proxy answers instead of the site, with that status and text. `committed` = the request was carried out.
 
         After 408 and 421 Chromium may send the request again by itself.
         """
@@ -225,14 +226,14 @@ class Faults:
         times: int | None = 1,
         after: int = 0,
     ) -> None:
-        """No answer, ever: the browser waits until it gives up. Carried out or not."""
+        """No answer ever comes: the browser waits until it gives up. `committed` = the request is carried out."""
         self._install("hang", "hang" if committed else "hang_before", pattern, site=site, times=times, after=after)
 
     @named_fault
     def refuse(self, pattern: str | None = None, *, site: Site | str | None = None, after: int = 1) -> None:
         """The site is down until `heal()`: at once, or, with a pattern, as soon as `after` such requests are answered.
 
-        It doesn't queue up with the other faults: those requests may trigger another one as well.
+        It doesn't queue up with the other faults: those requests may also trigger another one.
         """
         if pattern is None:
             self._install("refuse", REFUSE, EVERYTHING, site=site, times=None, after=0)
@@ -244,15 +245,15 @@ class Faults:
     # The end of a fault
 
     def heal(self, site: Site | str | None = None) -> None:
-        """Remove the faults of that site, or of all, and bring it up again if it was down.
+        """Remove the faults of that site, or of all sites, and bring it up again if it was down.
 
-        A request that hangs stays so, and one that was put off still reaches the site in its time.
+        A hanging request keeps hanging, and a delayed one still reaches the site at its time.
         """
         for proxy in self._all() if site is None else [self.proxy(site)]:
             proxy.clear()
 
     def let_go(self, site: Site | str | None = None) -> None:
-        """Forward at once what `late_commit` has put off."""
+        """Forward at once the requests that `late_commit` has delayed."""
         for proxy in self._all() if site is None else [self.proxy(site)]:
             proxy.let_go()
 
@@ -260,7 +261,7 @@ class Faults:
 
     @property
     def untriggered(self) -> list[InstalledFault]:
-        """The faults that no request has triggered: a test that passes without them has shown nothing.
+        """The faults that no request has triggered: a test that passes with one of them untriggered has shown nothing.
 
         Known before and after `close()`. `str()` of one is a sentence.
         """
@@ -272,11 +273,11 @@ class Faults:
         return [what for proxy in self._all() for what in proxy.bypasses]
 
     def proxy(self, site: Site | str | None = None) -> FaultProxy:
-        """The proxy before a site, with its log, hooks and holds."""
+        """The proxy in front of a site, with its log, hooks and holds."""
         return self._proxies[self._named(site)]
 
     def close(self) -> None:
-        """Give the sites their addresses back and stop the proxies; closing twice is harmless."""
+        """Restore the sites' addresses and stop the proxies. Closing twice is harmless."""
         self._ending.close()
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Lets the gate work in pytest-playwright's browser, by one line in a suite's `conftest.py`:
+"""Enables the gate in pytest-playwright's browser, by one line in a suite's `conftest.py`:
 
     pytest_plugins = ["browser_agent.testing.guarded"]
 

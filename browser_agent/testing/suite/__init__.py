@@ -1,1 +1,1 @@
-"""What the pytest plugin's fixtures do. Loaded when a test first uses one of them, and never before."""
+"""The implementation of the pytest plugin's fixtures, imported only when a test first uses one of them."""

@@ -1,4 +1,4 @@
-"""`agent_audit`: what the store has of one test's runs. It reads the store at each call, and writes nothing."""
+"""`agent_audit`: what the store holds about one test's runs. It reads the store at each call and writes nothing."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from browser_agent.testing.suite.outcomes import OpenQuestion, Outcomes, gesture
 
 
 class AgentAudit:
-    """The runs of one test, as the store has them.
+    """The runs of one test as they are stored.
 
     Attributes:
-        store: the file.
+        store: the store's file or database.
         runs: their ids, in the order in which the test started them.
     """
 

@@ -49,8 +49,8 @@ class AgentRun:
 
     Attributes:
         page: the current page; another one after each cut.
-        is_cut: it was cut off, and not reopened yet.
-        raised: what the test function raised, if it did.
+        is_cut: the run was cut off and is not reopened yet.
+        raised: what the test function raised, if anything.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class AgentRun:
         self._run, self.is_cut, self.raised = None, False, None
 
     def close(self) -> None:
-        """Close the run as finished, cut off, or raised, as the test ended."""
+        """Close the run as finished, cut off, or raised, depending on how the test ended."""
         opening, self._opening = self._opening, None
         if opening is not None:
             raised = Cut() if self.is_cut else self.raised
@@ -122,7 +122,7 @@ class AgentRun:
                 store=self._trial.store,
                 key=self._key,
                 tell=_print,
-                options=replace(load().options(), on_question=()),  # a test's questions are announced to nobody
+                options=replace(load().options(), on_question=()),  # nobody is notified of a test's questions
                 addresses=self._trial.addresses,
                 reach=self._reach,
             )
@@ -137,7 +137,7 @@ class AgentRun:
         return self._run
 
     def _add_run(self) -> None:
-        """The test has this run, even if opening it failed."""
+        """Add the run to the test's runs, even if opening it failed."""
         with Store(self._trial.store) as store:
             if (row := store.leases.keyed(self._key)) is not None:
                 self._trial.audit.add(row.id)
@@ -149,8 +149,8 @@ class AgentRun:
         elif kill is not None and self._run is not None:
             print(f"agent_run: cut {in_words(point, number)}, as asked")
             self.is_cut = True
-            self._run.cut()  # a held request never leaves: its release can't be recorded any more
-        if point not in AT_THE_WIRE:  # there no call of Playwright may be made
+            self._run.cut()  # a held request never leaves: its release can no longer be stored
+        if point not in AT_THE_WIRE:  # at the wire, Playwright must not be called
             self._crash_or_cut(point, number)
 
     def _crash_or_cut(self, point: Point, number: int) -> None:
@@ -167,7 +167,7 @@ class AgentRun:
             self.page.close()
 
     def _end_attempt(self) -> None:
-        """Record that the attempt is over, as a keeper does that finds a dead process."""
+        """Record the end of the attempt, as a keeper does when it finds a dead process."""
         with Store(self._trial.store) as store:
             row = store.leases.keyed(self._key)
             if row is not None and row.attempt:
@@ -180,7 +180,7 @@ class AgentRun:
         old.close()
         try:
             return self._new_context(storage_state=state).new_page()
-        except TypeError:  # the suite passes a storage_state of its own, which is older
+        except TypeError:  # the suite passes its own storage_state, which is older
             context = self._new_context()
             context.set_storage_state(state)
             return context.new_page()

@@ -1,6 +1,6 @@
 """`agent_task`: runs a task with a real keeper, worker and Chromium, and returns how it ended. Kills are real.
 
-The keeper runs in a thread of its own, since Playwright's loop may be running in the test's.
+The keeper runs in its own thread, because Playwright's loop may be running in the test's.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class AgentTasks:
 
         Args:
             task: the task.
-            words: its arguments. A keyword that isn't one of them but a field of `Options` sets that option. For an
+            words: its arguments. A keyword that isn't an argument but a field of `Options` sets that option. For an
                 open question the sites are looked at once more, unless `keep_looking` says otherwise.
 
         Raises:
-            WrongArguments: all wrong arguments, together. Nothing was started.
+            WrongArguments: lists all wrong arguments. Nothing was started.
         """
         arguments, asked = _sorted(task, words)
         kill = asked.pop("kill_at", None) or self._trial.kills.pending
@@ -95,7 +95,7 @@ class AgentTasks:
 
 
 def _sorted(task: Task[..., Any], words: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The task's arguments, and the options among the keywords."""
+    """Split the keywords into the task's arguments and options."""
     options = {name: value for name, value in words.items() if name in OPTIONS and name not in task.parameters}
     return {name: value for name, value in words.items() if name not in options}, options
 

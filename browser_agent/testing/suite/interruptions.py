@@ -14,15 +14,15 @@ UNDISTURBED = "undisturbed"
 def crossings(
     points: Iterable[str] | str | None = None, gestures: int = 1, may_ask: bool = False
 ) -> list[KillAt | None]:
-    """Where the worker is killed, once for each crossing; the first is None: nothing is killed.
+    """The point at which the worker is killed in each crossing; None = nothing is killed, in the first one.
 
     Args:
-        points: the names of the points; all of them by default.
-        gestures: the number of the run's gestures at which this is done.
+        points: the names of the points; by default all of them.
+        gestures: for how many gestures of the run, from the first, crossings are made.
         may_ask: see `Trial`.
 
     Raises:
-        Misuse: a point is unknown, or there is none.
+        Misuse: a point is unknown, or no point is given.
     """
     words = [points] if isinstance(points, str) else WORDS if points is None else points
     at = [point_of(word) for word in words]

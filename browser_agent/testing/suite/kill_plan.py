@@ -14,7 +14,7 @@ class KillPlan:
     """The plan of one test.
 
     Attributes:
-        planned: what is to be killed, and where; None for nothing.
+        planned: what is to be killed, and where; None = nothing.
         done: it was killed.
     """
 
@@ -23,13 +23,21 @@ class KillPlan:
         self.done = False
 
     def plan(self, victim: Victim, after: str, gesture: int) -> None:
-        """Kill the victim at that point of the Nth gesture. Raises `Misuse` for an unknown point or a second kill."""
+        """Plan to kill the victim at that point of the Nth gesture.
+
+        Raises:
+            Misuse: there is no such point or gesture, or a kill is planned already.
+        """
         if gesture < 1:
             raise Misuse(f"Gestures are counted from 1: nothing can be killed at gesture {gesture}.")
         self.set(KillAt(point_of(after), gesture, victim))
 
     def set(self, kill: KillAt | None) -> None:
-        """Plan a kill. Raises `Misuse` for a second one: with one kill a test, its result says what survived."""
+        """Plan a kill.
+
+        Raises:
+            Misuse: a kill is planned already. With one kill per test, the result says what was survived.
+        """
         if self.planned is not None and kill is not None:
             raise Misuse(f"This test already has a kill: {self}. Write another test for the second one.")
         self.planned = kill or self.planned

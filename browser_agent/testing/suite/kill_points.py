@@ -1,4 +1,4 @@
-"""The names that a test uses for the durable points of a gesture."""
+"""The names that tests use for the durable points of a gesture."""
 
 from __future__ import annotations
 
@@ -30,7 +30,11 @@ MEANING = {
 
 
 def point_of(word: str) -> Point:
-    """The point of that name, or of its own; `Misuse` with all of them if there is none."""
+    """The point with that test name, or with that own name.
+
+    Raises:
+        Misuse: there is none; lists all names.
+    """
     if word in WORDS:
         return WORDS[word]
     try:
@@ -46,6 +50,6 @@ def word_of(point: Point) -> str:
 
 
 def in_words(point: Point, gesture: int = 1) -> str:
-    """Where something is killed, such as "after dispatch of gesture 2"."""
+    """The point of a kill in words, such as "after dispatch of gesture 2"."""
     where = word_of(point) if point is Point.BEFORE_INTENT else f"after {word_of(point)}"
     return where if gesture == 1 else f"{where} of gesture {gesture}"

@@ -1,4 +1,4 @@
-"""Where a test session writes its store and its reports: never in the folder that pytest-playwright wipes."""
+"""Where a test session writes its store and reports: never in the folder that pytest-playwright wipes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def refuse_wiped(config: pytest.Config) -> None:
     """Refuse a path in the folder that pytest-playwright wipes when a session begins.
 
     Raises:
-        UsageError: it is there. Nothing was written.
+        UsageError: the path is in that folder. Nothing was written.
     """
     output = config.getoption("--output", default=None)
     if output is None:
@@ -41,11 +41,11 @@ def refuse_wiped(config: pytest.Config) -> None:
 
 
 def store_of(config: pytest.Config, base: Path) -> Path | str:
-    """The store of the session's runs: the one that was given, or a file in the base folder of this process."""
+    """The store of the session's runs: the given one, or else a file in this process's base folder."""
     return _database(config) or path_of(config, STORE) or base / "browser-agent" / FILE_NAME
 
 
 def _database(config: pytest.Config) -> str:
-    """The database's address, if one was given instead of a file; else empty."""
+    """The database's address, if one was given instead of a file; else ""."""
     said = str(config.getoption(STORE, default=None) or config.getini(STORE) or "")
     return said if "://" in said else ""

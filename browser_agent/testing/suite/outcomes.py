@@ -1,4 +1,4 @@
-"""The outcomes of a test's gestures: a list of words that can also explain each. A doubt is always "unknown"."""
+"""The outcomes of a test's gestures: a list of words that can also explain each one. A doubt is always "unknown"."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from browser_agent.wire import WireReport
 
 _DOUBT = (GestureState.DISPATCHING, GestureState.IN_DOUBT, GestureState.UNKNOWN, GestureState.ASKED)
 OUTCOMES = ("happened", "not_happened", "unknown", "refused", "rejected", "abandoned", "intent")
-"""What `outcome_of` says of a state."""
+"""The outcomes that `outcome_of` can return."""
 NOTHING = "nothing"
-"""Stands for a gesture that one of two lists doesn't have."""
+"""Placeholder for a gesture that one of the two lists lacks."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Outcomes(list[str]):
         super().__init__(one.outcome for one in self.gestures)
 
     def explain(self, expected: Sequence[object]) -> list[str]:
-        """Line by line, how these outcomes differ from what was expected, and why each is what it is."""
+        """Lines that say how these outcomes differ from the expected ones, and the reasons for each."""
         lines = [f"outcomes {list(self)} == {list(expected)}"]
         if odd := [f"{word!r}" for word in expected if word not in OUTCOMES]:
             lines.append(f"  no outcome is {' or '.join(odd)}: there are {', '.join(OUTCOMES)}")
@@ -68,7 +68,7 @@ class Outcomes(list[str]):
         return lines
 
     def lines(self) -> list[str]:
-        """Line by line, what was made, how it ended and why."""
+        """Lines that say what was made, how it ended and why."""
         lines: list[str] = []
         for number, seen in enumerate(self.gestures, 1):
             lines += [f"gesture {number}: {seen.outcome}: {seen.words}", *_because(seen)]
@@ -76,7 +76,7 @@ class Outcomes(list[str]):
 
 
 def outcome_of(state: GestureState) -> str:
-    """The outcome of a gesture in a state: made and not settled is unknown."""
+    """The outcome of a gesture in a state. A gesture that was made but not settled is unknown."""
     return "unknown" if state in _DOUBT else str(state)
 
 
@@ -97,7 +97,7 @@ def _gesture(store: Store, row: GestureRow, question: QuestionRow | None) -> Mad
 
 
 def _wire(store: Store, row: GestureRow) -> tuple[str, ...]:
-    """What happened at the wire: as the gate reported it, else what was released."""
+    """What happened at the wire: what the gate reported, or else what was released."""
     report = WireReport.model_validate_json(row.wire) if row.wire else WireReport()
     facts = (*map(str, report.facts), *map(str, report.resent))
     return facts or tuple(
@@ -106,7 +106,7 @@ def _wire(store: Store, row: GestureRow) -> tuple[str, ...]:
 
 
 def _because(seen: MadeGesture) -> list[str]:
-    """The reasons for an outcome, after its question, since that is where a person can act."""
+    """The question about an outcome, because a person can act on it, then the outcome's reasons."""
     lines: list[str] = []
     if seen.question is not None:
         lines.append(f"    question {seen.question.id} waits: {seen.question.words}")

@@ -29,7 +29,7 @@ class GesturePicture:
 
     @property
     def extension(self) -> str:
-        """The extension of a file that holds it."""
+        """The extension of the picture's file."""
         return self.media_type.partition("/")[2]
 
 
@@ -52,7 +52,7 @@ def html_is_written(config: pytest.Config) -> bool:
 
 
 def extras(config: pytest.Config, found: Iterable[GesturePicture], reports: Sequence[Path]) -> list[Any]:
-    """Links to the reports, and the pictures, as extras of pytest-html."""
+    """Links to the reports and the pictures, as extras of pytest-html."""
     import pytest_html  # type: ignore[import-untyped]
 
     html = Path(os.path.expandvars(config.option.htmlpath)).expanduser()
@@ -76,7 +76,7 @@ def allure_is_written(config: pytest.Config) -> bool:
 
 
 def attach_to_allure(found: Iterable[GesturePicture], reports: Sequence[Path]) -> None:
-    """Attach them to Allure's current test."""
+    """Attach the pictures and reports to Allure's current test."""
     import allure
 
     for report in reports:

@@ -39,17 +39,17 @@ class ReportEntry:
     ended: str = field(default="")
 
     def dump(self) -> str:
-        """As the text of a property."""
+        """The entry as the text of a property."""
         return json.dumps(asdict(self))
 
     @classmethod
     def read(cls, text: str) -> ReportEntry:
-        """From that text."""
+        """Parse an entry from the text of a property."""
         return cls(**json.loads(text))
 
 
 def file_name(test: str, number: int = 1, execution: int = 1) -> str:
-    """A safe and readable name for the Nth report of a test, different for each test and each execution."""
+    """A safe and readable file name for the Nth report of a test, unique to the test and the execution."""
     short = re.sub(r"[^A-Za-z0-9_.]+", "-", test).strip("-.")[-LONGEST_NAME:].lstrip("-.")
     suffix = (f"-go-{execution}" if execution > 1 else "") + (f"-{number}" if number > 1 else "")
     return f"{short}-{hashlib.sha256(test.encode()).hexdigest()[:6]}{suffix}.html"

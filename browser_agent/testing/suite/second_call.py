@@ -1,6 +1,6 @@
-"""How a test ends after its function has returned or raised: as it did, or by a second call after a cut.
+"""How a test ends after its function has returned or raised: in the same way, or with a second call after a cut.
 
-A kill or a fault that was planned and never happened fails the test. A cut is no failure, and hides none.
+A planned kill or fault that never happened fails the test. A cut is no failure, and hides none.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def settle(
         trial: its execution.
         run: its open run, if it has one.
         faults: its faults, if it has some.
-        raised: what its function has raised; None if it has returned.
+        raised: what its function raised; None = it returned.
 
     Raises:
-        BaseException: what the test ends with.
+        BaseException: what the test function raised, or the test's failure or skip.
     """
     if isinstance(raised, NEVER_SWALLOWED):
         raise raised
@@ -59,7 +59,7 @@ def settle(
 
 
 def check_triggered(trial: Trial, faults: AgentFaults | None) -> None:
-    """Fail for what was planned and never happened; skip if a crossing's gesture never reached its point."""
+    """Fail if something planned never happened; skip if a crossing's gesture never reached its point."""
     kill = trial.kills.pending
     if kill is not None and trial.crossing and len(trial.audit.outcomes) < kill.gesture:
         where = "" if trial.sites else " No site of this test is known: is its agent_site the one that it changes?"
@@ -83,7 +83,7 @@ def _call_again(item: Any, trial: Trial, run: AgentRun) -> None:
 
 
 def _add_section(item: Any, trial: Trial) -> None:
-    """Add to the test's report what its runs have done."""
+    """Add a section to the test's report that says what its runs have done."""
     if lines := trial.audit.outcomes.lines():
         item.add_report_section("call", "browser-agent", "\n".join(lines))
 

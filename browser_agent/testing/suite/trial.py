@@ -1,4 +1,4 @@
-"""One execution of one test: where its runs are stored, under which key, what is killed, and which call it is.
+"""One execution of a test: where its runs are stored, under which key, what is killed, and which call it is.
 
 The fixtures of a test share it, and the plugin's hooks find it again.
 """
@@ -16,7 +16,7 @@ from observers import Site
 
 @dataclass
 class Trial:
-    """See the module.
+    """One execution of one test.
 
     Args:
         test: the test's node id.
