@@ -134,7 +134,7 @@ class Gate:
             return
         if traffic is not None and not self._interceptor.is_foreign(paused):
             traffic.passed(paused)
-        await self._send_order.read_turn()
+        await self._send_order.read_turn(paused)
         await self._interceptor.release(paused)
 
     async def _hold(self, traffic: GestureTraffic, paused: PausedRequest) -> None:
@@ -232,6 +232,10 @@ class Gate:
         for paused in self._send_order.unended:
             if _is_same(paused, request):
                 self._send_order.ended(paused)
+                return
+        for paused in self._send_order.starting:
+            if _is_same(paused, request):
+                self._send_order.read_ended(paused)
                 return
 
     def _failed(self, request: Request) -> None:

@@ -2,7 +2,9 @@
 
 A write leaves on a fresh connection, so all connections are closed before it. That would cut off the HTTP/2 response to
 an earlier write, so a write waits for that response. A read with a higher priority would overtake the write and leave a
-used connection for it, so reads wait until the write is answered (both measured). Every wait here has a limit.
+used connection for it, so reads wait until the write is answered (both measured). So would a read that was released
+just before and starts only after the connections were closed, so the write waits for such reads. Every wait here has a
+limit.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ PATIENCE_SECONDS = 3.0
 BODY_SECONDS = 1.0
 """How long the body of such a response may take; a page that never reads it never reports its end."""
 READS_SECONDS = 0.5
-"""How long reads wait for the response to a write: longer than it takes to open a connection."""
+"""How long reads wait for the response to a write: longer than it takes to open a connection. So long a released read
+may take until it has a connection; after that, it returns none that could be used again once all were closed."""
 
 
 class SendOrder:
@@ -30,10 +33,20 @@ class SendOrder:
         self._reads_free.set()
         self._reads_timer: asyncio.TimerHandle | None = None
         self._unended: dict[PausedRequest, asyncio.Event] = {}
+        self._starting: dict[PausedRequest, asyncio.Event] = {}
 
-    async def read_turn(self) -> None:
-        """Wait until a read may leave."""
-        await self._reads_free.wait()
+    async def read_turn(self, read: PausedRequest) -> None:
+        """Wait until a read may leave; it must be released at once."""
+        while not self._reads_free.is_set():  # a write may have had its turn again before a waiting read runs
+            await self._reads_free.wait()
+        self._starting[read] = asyncio.Event()
+        asyncio.get_running_loop().call_later(READS_SECONDS, self.read_ended, read)
+
+    def read_ended(self, read: PausedRequest) -> None:
+        """Record that a read has ended, or must have a connection by now."""
+        end = self._starting.pop(read, None)
+        if end is not None:
+            end.set()
 
     @asynccontextmanager
     async def write_turn(
@@ -51,6 +64,8 @@ class SendOrder:
         async with self._write_lock:
             await self._wait_for_earlier()
             self._block_reads()
+            for starting in tuple(self._starting.values()):
+                await starting.wait()
             try:
                 yield all(may_cut_off(earlier) for earlier in self._unended)
             finally:
@@ -78,6 +93,11 @@ class SendOrder:
     def unended(self) -> tuple[PausedRequest, ...]:
         """The writes that were sent and have not ended, oldest first."""
         return tuple(self._unended)
+
+    @property
+    def starting(self) -> tuple[PausedRequest, ...]:
+        """The reads that may not have started yet, oldest first."""
+        return tuple(self._starting)
 
     def reset(self) -> None:
         """Stop waiting for the writes of an earlier gesture."""

@@ -14,13 +14,13 @@ from browser_agent.browser.interception import PausedRequest
 from browser_agent.browser.send_order import SendOrder
 
 
-def write(name: str) -> PausedRequest:
+def request(name: str, method: str = "POST") -> PausedRequest:
     return PausedRequest(
-        id=name, method="POST", url=f"http://shop.test/{name}", resource_type="xhr", frame="", in_page=True
+        id=name, method=method, url=f"http://shop.test/{name}", resource_type="xhr", frame="", in_page=True
     )
 
 
-FIRST, SECOND = write("first"), write("second")
+FIRST, SECOND, READ = request("first"), request("second"), request("read", "GET")
 
 
 class Road:
@@ -38,7 +38,7 @@ class Road:
             self.order.sent(request)
 
     async def read(self) -> None:
-        await self.order.read_turn()
+        await self.order.read_turn(READ)
         self.gone.append("read")
 
     async def start(self, *work: Coroutine[Any, Any, None]) -> list[asyncio.Task[None]]:
@@ -77,6 +77,33 @@ def test_a_read_waits_until_the_write_is_answered() -> None:
         tasks = await road.start(road.write(FIRST), road.read())
         assert road.gone == ["first"]
         road.order.answered(FIRST, more=True)
+        await asyncio.gather(*tasks)
+        assert road.gone == ["first", "read"]
+
+    run(story())
+
+
+def test_a_write_waits_until_a_read_that_left_before_it_has_ended() -> None:
+    async def story() -> None:
+        road = Road()
+        await road.read()
+        (writing,) = await road.start(road.write(FIRST))
+        assert road.gone == ["read"]
+        road.order.read_ended(READ)
+        await writing
+        assert road.gone == ["read", "first"] and road.order.starting == ()
+
+    run(story())
+
+
+def test_a_read_that_may_leave_does_not_overtake_the_write_whose_turn_came_meanwhile() -> None:
+    async def story() -> None:
+        road = Road()
+        tasks = await road.start(road.write(FIRST), road.read())
+        road.order.answered(FIRST, more=False)  # the read may leave, but the next write has its turn before it runs
+        async with road.order.write_turn(SECOND, may_cut_off=lambda _: False):
+            await road.start()
+            assert road.gone == ["first"]
         await asyncio.gather(*tasks)
         assert road.gone == ["first", "read"]
 
