@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .view import View
 
 PAGES_AT_MOST = 200
+EMPTY_SECONDS = 3.0
+"""An empty list is read again after so long: it may say that it is empty until a timer has loaded its rows."""
 _LOGIN = "the page asks for a password: a login page is not an empty list"
 _PAGE_OF = re.compile(r"\bpage (\d+) of (\d+)\b", re.IGNORECASE)
 _ROWS_OF = re.compile(
@@ -54,14 +56,15 @@ class Listing:
     such a page asked for a password, or lacked the declared sign of being signed in. `account`: the text of that sign.
     `rows`: the wanted rows. `misfit`: the page loaded, but has no table with the declared columns. `broken`: a page or
     a request of it failed, or was still loading. `rows_read`: the number of all rows. `rows_with_key`: the number of
-    rows whose key columns aren't empty. `told_empty`: the page said that the list is empty. `picture`: of the last page
-    with wanted rows, or of the list's end.
+    rows whose key columns aren't empty. `sockets`: WebSockets by which rows may come. `told_empty`: the page said that
+    the list is empty. `picture`: of the last page with wanted rows, or of the list's end.
     """
 
     headers: tuple[str, ...] = ()
     rows: list[ListedRow] = field(default_factory=list)
     rows_read: int = 0
     rows_with_key: int = 0
+    sockets: tuple[str, ...] = ()
     told_empty: bool = False
     account: str = ""
     as_of: datetime | None = None
@@ -167,6 +170,9 @@ class ListReader:
         if not listing.rows_with_key and not listing.told_empty and told != {0}:
             declare = f"{self._empty!r} isn't on the page" if self._empty else "declare what it shows then: empty="
             listing.doubt(f"no row was read, and nothing shows that the list is empty ({declare})")
+        if not listing.rows_with_key and listing.sockets:
+            through = ", ".join(listing.sockets)
+            listing.doubt(f"no row was read, and rows may come through a WebSocket, which a look forbids ({through})")
 
     def _pages(self, view: "View", listing: Listing) -> Iterator[Reading]:
         """Each page once, in the order in which links to them are found."""
@@ -177,6 +183,7 @@ class ListReader:
             read.add(address)
             first = reading is None
             reading = view.open(address, scripts=self._site.scripts) if reading is None else reading.page_at(address)
+            reading = self._in_its_time(reading)
             listing.pages += 1
             yield reading
             if reading.next_address is not None and reading.next_address in read and not first:
@@ -192,6 +199,16 @@ class ListReader:
                     break
                 else:
                     waiting.append(following)
+
+    def _in_its_time(self, reading: Reading) -> Reading:
+        """The page, read again after a while if it shows no row and its scripts may still load some."""
+        answered = reading.status == 200 and not reading.asks_password
+        has_rows = any(row[column] for table in self._tables(reading) for row in table for column in self._key)
+        return (
+            reading.after(EMPTY_SECONDS)
+            if self._control and reading.scripted and answered and not has_rows
+            else reading
+        )
 
     def _check(self, reading: Reading, listing: Listing) -> None:
         """Record every doubt whether this is a page of the list, of our account, and complete."""
@@ -209,6 +226,7 @@ class ListReader:
             listing.doubt(f"the page didn't get all that it asked for: {failed}{only_reads}")
         for doubt in reading.doubts:
             listing.doubt(doubt)
+        listing.sockets = tuple(dict.fromkeys([*listing.sockets, *reading.sockets]))
         if foreign := self._why_foreign(reading):
             signed_out = self._site.holds(reading.address) and reading.status == 200 and bool(self._site.signed_in)
             listing.foreign, listing.login = True, reading.asks_password or signed_out

@@ -57,7 +57,7 @@ class Reading:
     acting page). `fresh`: it was opened for this look. `answer_of_post`: this document is the answer to a POST.
     `asks_password`: a password field is shown. `settled`: nothing was loading any more. `scripted`: it has
     script files, which may load more. `failed`: failed requests, each of which may have cost rows. `doubts`: why it may
-    not show all of its rows, in sentences.
+    not show all of its rows, in sentences. `sockets`: addresses of its WebSockets, which a look forbids.
     """
 
     def __init__(
@@ -71,10 +71,13 @@ class Reading:
         settled: bool = True,
         failed: Sequence["FailedRequest"] = (),
         doubts: Sequence[str] = (),
+        sockets: Sequence[str] = (),
         follow: Callable[[str], "Reading"],
+        wait: Callable[[float], "Reading"] | None = None,
         shoot: Callable[["Page"], str | None],
     ) -> None:
         self._page, self._deadline, self._follow, self._shoot = page, deadline, follow, shoot
+        self._wait = wait
         raws = _snapshots(page, deadline)
         self.address = page.url
         self.status = status
@@ -82,6 +85,7 @@ class Reading:
         self.answer_of_post = answer_of_post
         self.failed = tuple(failed)
         self.doubts = tuple(doubts)
+        self.sockets = tuple(sockets)
         self.born = datetime.fromtimestamp(raws[0]["born"] / 1000, UTC) if raws[0]["born"] else None
         self.settled = settled and not any(raw["busy"] for raw in raws)
         self.scripted = any(raw["scripted"] for raw in raws)
@@ -130,6 +134,10 @@ class Reading:
     def page_at(self, address: str) -> "Reading":
         """Another page of the list, opened by GET. Raises LookFailed if it can't be read."""
         return self._follow(address)
+
+    def after(self, seconds: float) -> "Reading":
+        """The same page, read again that much later; this reading where the page can't change by itself."""
+        return self if self._wait is None else self._wait(seconds)
 
     @property
     def next_address(self) -> str | None:

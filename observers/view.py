@@ -203,7 +203,7 @@ class _Tab:
         *,
         scripts: bool,
     ) -> None:
-        self._page, self._refused = fresh
+        self._page, self._refused, self._sockets = fresh
         self._scripts = scripts
         self._deadline, self._shoot, self._note = deadline, shoot, note
         self._trouble: list[FailedRequest] = []
@@ -215,6 +215,7 @@ class _Tab:
     def read(self, address: str) -> Reading:
         self._reading = None
         self._trouble.clear()
+        self._sockets.clear()
         try:
             answer = self._page.goto(address, wait_until="load", timeout=self._deadline * 1000)
             reading = self._settled(answer.status if answer else None)
@@ -233,6 +234,12 @@ class _Tab:
             return reading
         return self._reads(status, come_to_rest(self._page, self._deadline, self._network_is_idle))
 
+    def _later(self, status: int | None, seconds: float) -> Reading:
+        """Read the page as it stands after some time."""
+        self._page.wait_for_timeout(seconds * 1000)
+        self._reading = self._settled(status)
+        return self._reading
+
     def _network_is_idle(self) -> bool:
         try:
             self._page.wait_for_load_state("networkidle", timeout=self._deadline * 1000)
@@ -249,7 +256,9 @@ class _Tab:
             settled=rest.settled,
             failed=self._trouble,
             doubts=() if rest.all_rows_stay else (_ROWS_GO,),
+            sockets=self._sockets,
             follow=self.read,
+            wait=(lambda seconds: self._later(status, seconds)) if self._scripts else None,
             shoot=lambda page: self._shoot(page) if self._reading is reading else None,
         )
         return reading

@@ -5,9 +5,10 @@ Pausing at the page is not enough: a page's last requests, those of its shared w
 content security policy, given to each document and worker before its first script, forbids them instead.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 from .evidence import plain_address
 from .reading import _playwright_error
@@ -55,10 +56,11 @@ _NO_SENDING_AT_THE_END = """(() => {
 
 
 class FreshPage(NamedTuple):
-    """A page behind the barrier, and the list in which its refused requests are recorded."""
+    """A page behind the barrier, and the lists in which its refused requests and WebSockets are recorded."""
 
     page: "Page"
     refused: list[str]
+    sockets: list[str]
 
 
 def is_safe(method: str, address: str) -> bool:
@@ -96,7 +98,7 @@ class WriteBarrier:
             only_reads: whether a request, by its method and address, only reads and may be sent.
 
         Returns:
-            The page, and the list to which its refused requests are added.
+            The page, and the lists to which its refused requests and the addresses of its WebSockets are added.
         """
         for script in (_NO_SOCKETS, _NO_SENDING_AT_THE_END):
             context.add_init_script(script)
@@ -106,10 +108,13 @@ class WriteBarrier:
         own = target["browserContextId"]
         session.on("Page.frameAttached", lambda event: self._attribute(event["frameId"], own))
         session.send("Page.enable")
+        sockets: list[str] = []
+        session.on("Audits.issueAdded", lambda event: sockets.extend(_refused_socket(event["issue"])))
+        session.send("Audits.enable")
         self._windows.discard(target["targetId"])
         self._only_reads[own] = only_reads
         refused = self._refused[own] = []
-        return FreshPage(page, refused)
+        return FreshPage(page, refused, sockets)
 
     def remove(self) -> None:
         """Remove it after every fresh page is closed. The browser then releases the waiting requests of other pages."""
@@ -165,3 +170,11 @@ class WriteBarrier:
     def _answer(self, command: str, event: dict[str, Any], **more: Any) -> None:
         with suppress(_playwright_error()):  # its page may be closed by now, and the request with it
             self._session.send(f"Fetch.{command}", {"requestId": event["requestId"], **more})
+
+
+def _refused_socket(issue: dict[str, Any]) -> Iterator[str]:
+    """The address of the WebSocket that a page's policy forbade, if this issue is about one."""
+    violation = issue["details"].get("contentSecurityPolicyIssueDetails", {})
+    address = violation.get("blockedURL", "")
+    if urlsplit(address).scheme in {"ws", "wss"}:
+        yield plain_address(address)

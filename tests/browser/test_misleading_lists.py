@@ -49,6 +49,10 @@ PAGES = {
         LEDGER[(page - 1) * 30 : page * 30], f'<a rel="next" href="?page={page + 1}">Next</a>' * (page < 2)
     ),
     "late": lambda page: table([], script("setTimeout(() => add(all), 150)")),
+    "late, behind a word that there are none": lambda page: table(
+        [],
+        "<p id=none>No records found</p>" + script("setTimeout(() => { none.remove(); add(all) }, 1500)"),
+    ),
     "after scrolling": lambda page: table(
         LEDGER[:20],
         "<div style='height: 3000px'></div>"
@@ -70,6 +74,10 @@ DOUBTED = {
     "rows that never rest": (table(LEDGER[:20], script("setInterval(() => add(all.slice(0, 1)), 100)")), "loading"),
     "empty without a word": (table([]), "nothing shows that the list is empty"),
     "a number of something else": (table([], "<p>0 notifications</p>"), "nothing shows that the list is empty"),
+    "rows by a socket": (
+        table([], "<p>No records found</p>" + script("new WebSocket(`ws://${location.host}/rows?token=s3cret`)")),
+        "through a WebSocket, which a look forbids (ws://127.0.0.1",
+    ),
     "a shortened key": (table([("N-60", "R-6...")]), "can't be compared"),
     "more rows than are drawn": (
         table(LEDGER[:20]).replace("<table>", '<table aria-rowcount="60">'),
@@ -96,6 +104,8 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(PAGES[name](page))
         elif name in DOUBTED:
             self.answer(DOUBTED[name][0])
+        elif name == "live":
+            self.answer(table(LEDGER[:20], script("new WebSocket(`ws://${location.host}/live`)")))
         elif name == "none":
             self.answer(table([], "<p>No records found</p>"))
         else:
@@ -150,6 +160,11 @@ def test_a_list_that_does_not_show_all_it_has_is_not_vouched_for(attached: Brows
     said = read(attached, address, name)
     assert said.sight is not Sight.seen and not said.complete
     assert any(DOUBTED[name][1] in reason for reason in said.reasons), said.reasons
+
+
+def test_a_socket_beside_rows_is_no_reason_to_doubt_them(attached: Browser, address: str) -> None:
+    said = read(attached, address, "live")
+    assert (said.sight, said.complete, said.reasons) == (Sight.not_seen, True, ())
 
 
 def test_a_list_that_says_that_it_is_empty_is_vouched_for(attached: Browser, address: str) -> None:

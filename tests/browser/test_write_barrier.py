@@ -35,10 +35,10 @@ def test_each_sender_would_reach_the_site_without_the_barrier(attached: Browser,
     page.goto(f"{ledger.url}/ends")
     page.wait_for_timeout(300)
     page.goto(f"{ledger.elsewhere}/plain")
-    context.close()
     expected = set(AT_ITS_END) - MAY_BE_TOO_LATE
-    _wait(attached.contexts[0].pages[0], lambda: expected <= ledger.written)
+    _wait(page, lambda: expected <= ledger.written)
     assert expected <= ledger.written
+    context.close()
 
 
 def test_nothing_that_a_fresh_page_writes_arrives(attached: Browser, page: Page, ledger: Ledger) -> None:
@@ -128,7 +128,7 @@ def test_a_killed_process_leaves_no_last_words_but_those_of_workers(
     assert ledger.written <= {"worker", "shared worker"}
 
 
-def _wait(page: Page, until: Callable[[], bool], seconds: float = 5.0) -> None:
+def _wait(page: Page, until: Callable[[], bool], seconds: float = 20.0) -> None:
     deadline = time.monotonic() + seconds
     while not until() and time.monotonic() < deadline:
         page.wait_for_timeout(50)
