@@ -140,9 +140,12 @@ class RunBrowser:
         """What the gate saw of a gesture during this keeper's life."""
         if self._guarded is not None:
             await self._guarded.gate.catch_up()
+        return {"report": self.seen(gesture).model_dump(mode="json")}
+
+    def seen(self, gesture: str) -> WireReport:
+        """The same, without what the network log has not been read for yet."""
         reports = {**self._reports, **(self._guarded.gate.reports() if self._guarded is not None else {})}
-        report = reports.get(gesture, NOTHING_SEEN)
-        return {"report": report.model_dump(mode="json")}
+        return reports.get(gesture, NOTHING_SEEN)
 
     # how it is started
 

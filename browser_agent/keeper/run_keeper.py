@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -281,11 +282,22 @@ class RunKeeper:
 
     async def _reached(self, point: Point, gesture: str) -> None:
         self._progress = f"{point}: gesture {gesture}"
+        if point is Point.ANSWERED:
+            await self._store_answer(gesture)
         if self._kill_at is None or self._kill_at.point is not point:
             return
         made = await asyncio.to_thread(self._store.journal.gestures, self._run)
         if [row.id for row in made][self._kill_at.gesture - 1 : self._kill_at.gesture] == [gesture]:
             await self._inject()
+
+    async def _store_answer(self, gesture: str) -> None:
+        """Store what the gate has seen, because the answer may contradict an absence that a later keeper would believe.
+
+        If it can't be stored, it is lost only with this keeper.
+        """
+        wire = self._browser.seen(gesture).model_dump_json()
+        with suppress(Exception):  # a gesture is settled by what this keeper still knows
+            await asyncio.to_thread(self._store.journal.record, self._lease, gesture, wire=wire)
 
     async def _store_session(self, session: dict[str, Any], page: dict[str, Any] | None) -> None:
         await asyncio.to_thread(self._session.checkpoint, self._lease, session, page)

@@ -51,7 +51,8 @@ class Case:
 
     `baseline`: what each observer saw before it was made. `dead_at`: when its sender was seen dead. `written`: the
     sites that its released requests went to; None = one that isn't declared. `earlier_may_be_late`: an earlier gesture
-    of the step may still take effect. `early`: what stood on the page while the commit request was unanswered; None =
+    of the step may still take effect. `promises`: answers, seen by the gate of an earlier keeper, that contradict an
+    absence. `early`: what stood on the page while the commit request was unanswered; None =
     nobody looked then. `refusal_shown`: a page has shown the site's refusal.
     """
 
@@ -64,6 +65,7 @@ class Case:
     dead_at: datetime | None = None
     written: tuple[Site | None, ...] = ()
     earlier_may_be_late: bool = False
+    promises: tuple[str, ...] = ()
     early: frozenset[str] | None = None
     refusal_shown: bool = False
 
@@ -78,6 +80,11 @@ class Case:
         times = [site.late_commit if site is not None else None for site in sites]
         known = [time for time in times if time is not None]
         return max(known) if len(known) == len(times) else None
+
+    @property
+    def harmless(self) -> tuple[str, ...]:
+        """Patterns of the writes that change nothing important at the case's site."""
+        return tuple(self.site.harmless) if self.site is not None else ()
 
     @property
     def staleness(self) -> timedelta:
@@ -110,6 +117,8 @@ def stored_case(attempt: Attempt, row: GestureRow) -> Case:
     history = StepHistory.before(attempt.store, row)
     case = Case(row.id, row.words, proof, baseline, site, row.sends, dead_at=row.sender_dead_at)
     case.earlier_may_be_late = history.may_be_late
+    if row.wire is not None:
+        case.promises = WireReport.model_validate_json(row.wire).promises(case.harmless)
     return case
 
 
@@ -202,7 +211,7 @@ class Looker:
             unanswered=not wire.commit_answered,
             released_at=wire.commit.at if wire.commit is not None else None,
             early=case.early,
-            promises=wire.promises(case.site.harmless if case.site is not None else ()),
+            promises=tuple(dict.fromkeys((*case.promises, *wire.promises(case.harmless)))),
             refusal_shown=case.refusal_shown,
             clock_jumped=self._clock_jumped(now),
             untried=self._untried(),
@@ -212,7 +221,7 @@ class Looker:
 
     def _written_to(self, wire: WireReport) -> Iterator[Site | None]:
         """The sites that got a released request which may have changed something; None for one that isn't declared."""
-        harmless = self._case.site.harmless if self._case.site is not None else ()
+        harmless = self._case.harmless
         stored = self._attempt.store.journal.releases(self._case.gesture) if self._made else []
         requests = {(fact.method, fact.address) for fact in wire.released} | {
             (row.method, row.address) for row in stored

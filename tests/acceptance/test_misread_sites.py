@@ -9,7 +9,8 @@ import pytest
 from browser_agent.states import Answer, QuestionKind, RunState
 from tests.fix_matrix import chosen
 from tests.fix_misread import MisreadShop
-from tests.fix_world import World
+from tests.fix_workers import DEADLINE_SECONDS, Workers
+from tests.fix_world import TASKS, World
 
 
 def submitted(world: World, shop: MisreadShop, task: str = "ordering") -> str:
@@ -68,6 +69,19 @@ def test_a_link_that_orders_is_no_proof_that_nothing_was_sent(
     ended = world.keep(run, kill)
     assert misread.ledger == ["R-1"]
     assert (ended.state, world.outcomes(run)) == (RunState.FINISHED, ["happened"])
+
+
+def test_an_answer_that_a_dead_keeper_has_seen_contradicts_a_list_that_hides_the_order(
+    world: World, misread: MisreadShop, workers: Workers
+) -> None:
+    misread.hides = True
+    words = ["run", f"{TASKS / 'misread.py'}:ordering", "key=R-1", "--site", f"misread={misread.url}"]
+    workers.command(*words, "--kill-at", "answered@keeper").wait(DEADLINE_SECONDS)
+    (run,) = world.store.leases.runs()
+    ended = world.keep(run.id)
+    assert (ended.state, misread.ledger) == (RunState.WAITING, ["R-1"])
+    (question,) = world.store.inbox.questions(run.id)
+    assert "POST" in question.reasons and "303" in question.reasons
 
 
 def test_another_request_than_the_declared_one_never_leaves(world: World, misread: MisreadShop) -> None:
