@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 from urllib.parse import urlsplit
 
-from .evidence import Frozen, Moment, plain_address
+from .evidence import Evidence, Frozen, Moment, plain_address
 from .page_load import Rest, come_to_rest
 from .reading import FailedRequest, LookFailed, Reading, _playwright_error
 from .recording import Recording
@@ -36,7 +36,7 @@ _FORM_VALUES = "input, textarea, select, [contenteditable]"
 class Look(Frozen):
     """One page that was looked at: its address and status, when, and which of its requests were refused.
 
-    `login`: it was a fresh page that turned out to be a login page.
+    `fresh`: the page was opened for this look. `login`: it is fresh, and turned out to be a login page.
     """
 
     address: str
@@ -44,6 +44,7 @@ class Look(Frozen):
     at: Moment
     refused: tuple[str, ...] = ()
     note: str = ""
+    fresh: bool = True
     login: bool = False
 
 
@@ -112,9 +113,9 @@ class PageView:
                 shoot=self._shoot,
             )
         except (LookFailed, _playwright_error()) as error:
-            self._note(self._page.url, None, note=str(error).splitlines()[0])
+            self._note(self._page.url, None, note=str(error).splitlines()[0], fresh=False)
             return None
-        self._note(reading.address, None, note="the page as it stands")
+        self._note(reading.address, None, note="the page as it stands", fresh=False)
         return reading
 
     def open(self, address: str, *, scripts: bool = True) -> Reading:
@@ -162,10 +163,19 @@ class PageView:
         refused: Sequence[str] = (),
         note: str = "",
         of: Reading | None = None,
+        *,
+        fresh: bool = True,
     ) -> None:
-        login = of is not None and self._is_login(of)
-        address, refused = plain_address(address), tuple(refused)
-        self._looks.append(Look(address=address, status=status, at=self.now(), refused=refused, note=note, login=login))
+        look = Look(
+            address=plain_address(address),
+            status=status,
+            at=self.now(),
+            refused=tuple(refused),
+            note=note,
+            fresh=fresh,
+            login=of is not None and self._is_login(of),
+        )
+        self._looks.append(look)
 
     def now(self) -> datetime:
         """The time, by the injected clock."""
@@ -175,6 +185,15 @@ class PageView:
     def looks(self) -> Sequence[Look]:
         """Every look so far, in order."""
         return tuple(self._looks)
+
+    def last_opened(self) -> Evidence | None:
+        """A picture of the fresh page that was opened last; None if there is none, or it can't be taken."""
+        if not self._tabs:
+            return None
+        blob, address = self._tabs[-1].picture()
+        if blob is None:
+            return None
+        return Evidence(kind="picture", words="the page that was opened", blob=blob, address=address, at=self.now())
 
     def close(self) -> None:
         """Close every fresh page. The acting page isn't touched."""
@@ -262,6 +281,13 @@ class _Tab:
             shoot=lambda page: self._shoot(page) if self._reading is reading else None,
         )
         return reading
+
+    def picture(self) -> tuple[str | None, str]:
+        """A picture of the page as it stands, if one can be taken and kept, and the page's address."""
+        try:
+            return self._shoot(self._page), self._page.url
+        except Exception:  # no verdict depends on a picture
+            return None, ""
 
     def _failed(self, request: "Request") -> None:
         self._add_trouble(request, request.failure or "failed")

@@ -30,6 +30,7 @@ class MisreadShop:
         says: what its list says besides.
         hides: its list shows another order, and never ours.
         optimistic: its page says that an order was placed before it has asked.
+        returns: the error with which it answers an order by its form; "" = it doesn't.
     """
 
     def __init__(self) -> None:
@@ -37,7 +38,7 @@ class MisreadShop:
         self.commits, self.status = True, 303
         self.list_status, self.list_recovers = 200, 1_000
         self.hides = self.optimistic = False
-        self.says = ""
+        self.says = self.returns = ""
         shop = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -64,6 +65,9 @@ class MisreadShop:
                 if shop.commits:
                     shop.ledger.append(key)
                 time.sleep(0.2)
+                if shop.returns:
+                    self.answer(f"<p role=alert>{shop.returns}</p>{FORM.format(key=key)}", shop.status)
+                    return
                 self.answer("<p>No.</p>", shop.status, f"/done/{key}" if shop.status == 303 else "")
 
             def answer(self, body: str, status: int = 200, location: str = "") -> None:

@@ -37,10 +37,7 @@ _READ = r"""(root) => {
 
 
 def complaints(page: Page, seconds: float) -> list[str]:
-    """What looks like an error on the page, else the first lines of its main part.
-
-    An error is an element with `role=alert` or a class named after errors, or the message of a field that is marked as
-    invalid (`aria-errormessage`, `aria-describedby`).
+    """The page's errors, else the first lines of its main part.
 
     Args:
         page: the page, read as it is.
@@ -49,9 +46,25 @@ def complaints(page: Page, seconds: float) -> list[str]:
     Returns:
         At most `MOST_LINES` lines, each once; none if the page does not answer.
     """
+    found, main = _read(page, seconds)
+    return (found or main)[:MOST_LINES]
+
+
+def errors(page: Page, seconds: float) -> list[str]:
+    """What looks like an error on the page, as `complaints` reads it; none if nothing does.
+
+    An error is an element with `role=alert` or a class named after errors, or the message of a field that is marked as
+    invalid (`aria-errormessage`, `aria-describedby`).
+    """
+    found, _ = _read(page, seconds)
+    return found[:MOST_LINES]
+
+
+def _read(page: Page, seconds: float) -> tuple[list[str], list[str]]:
+    """The lines of the page's errors and those of its main part, each once; empty if it does not answer."""
     try:
         found: Any = within(seconds, lambda: page.locator("html").evaluate(_READ, timeout=seconds * 1000))
     except (Error, DeadlinePassed):
-        return []
-    errors, main = (list(dict.fromkeys(filter(None, map(str.strip, lines)))) for lines in found)
-    return (errors or main)[:MOST_LINES]
+        return [], []
+    shown, main = (list(dict.fromkeys(filter(None, map(str.strip, lines)))) for lines in found)
+    return shown, main

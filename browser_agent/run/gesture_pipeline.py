@@ -26,6 +26,7 @@ from browser_agent.run.baseline import Baseline
 from browser_agent.run.look import BASELINE, Case, Looker, LookResult
 from browser_agent.run.prior_effect import PriorEffect
 from browser_agent.run.recovery import Recovery
+from browser_agent.run.returned_form import errors_of_returned_form
 from browser_agent.run.step_history import StepHistory
 from browser_agent.script.gestures import Gesture
 from browser_agent.states import GestureState, Point
@@ -117,6 +118,7 @@ class GesturePipeline:
             seen = self._wait_for_proof(gesture, case, row)
             if isinstance(seen, LookResult):
                 return self._happened(row, seen)
+            case.returned_form = errors_of_returned_form(self.attempt, gesture, self.attempt.wire(row.id))
             return (self._rejected(case, row) if seen is not None else None) or self._doubt(case, row)
 
     # written down before anything is made

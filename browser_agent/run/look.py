@@ -29,13 +29,13 @@ from observers import (
     Site,
     UnknownKind,
     Verdict,
-    View,
     agrees_with_refusal,
     looks_agree,
     new_refusal,
     weigh,
 )
 from observers.request_pattern import matches_request
+from observers.view import PageView
 
 _LOGIN = "a login page came instead of what was to be read"
 SPACING_SECONDS = 1.0
@@ -52,8 +52,9 @@ class Case:
     `baseline`: what each observer saw before it was made. `dead_at`: when its sender was seen dead. `written`: the
     sites that its released requests went to; None = one that isn't declared. `earlier_may_be_late`: an earlier gesture
     of the step may still take effect. `promises`: answers, seen by the gate of an earlier keeper, that contradict an
-    absence. `early`: what stood on the page while the commit request was unanswered; None =
-    nobody looked then. `refusal_shown`: a page has shown the site's refusal.
+    absence. `early`: what stood on the page while the commit request was unanswered; None = nobody looked then.
+    `refusal_shown`: a page has shown the site's refusal. `returned_form`: the errors of the form that came back as the
+    answer, which is a refusal too.
     """
 
     gesture: str
@@ -68,6 +69,7 @@ class Case:
     promises: tuple[str, ...] = ()
     early: frozenset[str] | None = None
     refusal_shown: bool = False
+    returned_form: tuple[str, ...] = ()
 
     @property
     def late_commit(self) -> timedelta | None:
@@ -212,7 +214,7 @@ class Looker:
             released_at=wire.commit.at if wire.commit is not None else None,
             early=case.early,
             promises=tuple(dict.fromkeys((*case.promises, *wire.promises(case.harmless)))),
-            refusal_shown=case.refusal_shown,
+            refusal_shown=case.refusal_shown or bool(case.returned_form),
             clock_jumped=self._clock_jumped(now),
             untried=self._untried(),
             earlier_may_be_late=case.earlier_may_be_late,
@@ -278,13 +280,19 @@ def observe(
     return tuple(without_secrets(observation, attempt.store.database.scrubber) for observation in seen)
 
 
-def _said(attempt: Attempt, observer: Observer, view: View, *, fresh: bool) -> Observation:
+def _said(attempt: Attempt, observer: Observer, view: PageView, *, fresh: bool) -> Observation:
     if not fresh and (observer.counts or observer.opens):
         return observer.cannot_tell("did not look yet")
     attempt.restart_step_limit(attempt.options.look_timeout)
-    looks = len(view.looks)
+    before = len(view.looks)
     seen = observer.observe(view)
-    if seen.sight is Sight.seen or not any(look.login for look in view.looks[looks:]):
+    looks = view.looks[before:]
+    if seen.sight is Sight.seen:
+        return seen
+    if any(look.fresh for look in looks) and not any(kept.blob for kept in seen.evidence):
+        picture = view.last_opened()
+        seen = seen.model_copy(update={"evidence": (*seen.evidence, *([picture] if picture else []))})
+    if not any(look.login for look in looks):
         return seen
     return observer.cannot_tell(*(seen.reasons or (_LOGIN,)), evidence=seen.evidence, at=seen.at, login=True)
 

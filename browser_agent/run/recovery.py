@@ -233,7 +233,7 @@ class Recovery:
                 return self._move(GestureState.HAPPENED, proven_by=json.loads(looked.proven_by), **facts)
             case Move.MAY_BE_MADE_AGAIN:
                 ids = [kept for kept in looked.ids if kept]
-                return self._move(GestureState.NOT_HAPPENED, reasons=_absence_words(looked), proven_by=ids)
+                return self._move(GestureState.NOT_HAPPENED, reasons=_absence_words(looked, self._case), proven_by=ids)
             case Move.ASK:
                 return None
 
@@ -350,10 +350,12 @@ class Recovery:
         return row
 
 
-def _absence_words(looked: LookResult) -> list[str]:
+def _absence_words(looked: LookResult, case: Case | None) -> list[str]:
     seen = [
         f"{said.observer}: not there, and every condition of absence holds"
         for said in looked.observations
         if said.complete
     ]
-    return [*looked.verdict.reasons, *seen]
+    refusal = case.returned_form if case is not None else ()
+    returned = [f"the site answered with the same form again: {' '.join(refusal)}"] if refusal else []
+    return [*looked.verdict.reasons, *returned, *seen]

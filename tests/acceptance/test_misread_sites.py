@@ -39,6 +39,7 @@ def test_nothing_is_made_while_nobody_can_tell_what_is_there(world: World, misre
     assert (ended.state, world.outcomes(run), misread.ledger) == (RunState.WAITING, [], [])
     question = world.store.inbox.question(ended.questions[0])
     assert question.kind is QuestionKind.BASELINE and "503" in " ".join(json.loads(question.reasons))
+    assert any(seen["blob"] for seen in json.loads(question.evidence)), "a page without the list is shown too"
     world.answer(question.id, Answer.NOT_HAPPENED)
     misread.list_recovers = 5  # it can be read again when the gesture has been made
     assert (world.keep(run).state, misread.ledger) == (RunState.FINISHED, ["R-1"])
@@ -113,3 +114,25 @@ def test_a_text_that_stood_there_before_the_answer_proves_nothing(
     assert misread.ledger == (["R-1"] if commits else [])
     assert world.outcomes(run)[-1] == ("happened" if commits else "not_happened")
     assert ended.result == ('"N-1"' if commits else None), "the number is the list's, not the text's"
+
+
+@pytest.mark.parametrize("commits", [False, True])
+def test_a_form_that_comes_back_with_an_error_refuses_unless_the_list_shows_the_order(
+    world: World, misread: MisreadShop, commits: bool
+) -> None:
+    misread.status, misread.returns, misread.commits = 200, "The address is missing.", commits
+    run = submitted(world, misread)
+    ended = world.keep(run)
+    assert misread.ledger == (["R-1"] if commits else [])
+    first = world.store.journal.gestures(run)[0]
+    if commits:
+        assert (ended.state, first.state) == (RunState.FINISHED, "happened")
+    else:
+        assert first.state == "not_happened"
+        assert "the same form again: The address is missing." in (first.reasons or "")
+
+
+def test_a_form_that_comes_back_without_an_error_is_no_refusal(world: World, misread: MisreadShop) -> None:
+    misread.status, misread.returns, misread.commits = 200, " ", False
+    run = submitted(world, misread)
+    assert (world.keep(run).state, misread.ledger) == (RunState.WAITING, [])
