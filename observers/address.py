@@ -1,4 +1,4 @@
-"""The address of the acting page after the gesture.
+"""The address of the task's page after the gesture.
 
 A number in an address is only a candidate, which `Opened` verifies. An address without our key never proves anything,
 unless the declared request's own answer led there.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Address(Keyed, Observer):
-    """A regular expression that the path of the acting page's address must fit as a whole.
+    """A regular expression that must match the whole path of the page's address after the gesture.
 
         Address(r"/orders/(?P<number>\\d+)/thanks", answer=True)
 
@@ -57,10 +57,10 @@ class Address(Keyed, Observer):
         return frozenset({"answers"}) if self.answer else frozenset()
 
     def look(self, view: "View") -> Observation:
-        """Look at the address of the acting page."""
+        """Look at the address of the task's page."""
         page = view.current
         if page is None:
-            return self.cannot_tell("the acting page is lost, or doesn't answer", at=view.now())
+            return self.cannot_tell("the task's page is lost, or doesn't answer", at=view.now())
         text = self._text(page.address)
         found = re.fullmatch(self.pattern, text)
         if found is None or (self.site is not None and not self.site.holds(page.address)):

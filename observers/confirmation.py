@@ -1,4 +1,4 @@
-"""A text on the acting page that confirms the gesture.
+"""A text on the task's page that confirms the gesture.
 
 The observer reads the page as it is and opens none. A missing text proves nothing, so it never says "not seen". A text
 without our key never proves anything, unless the page is the declared request's own answer.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ConfirmationText(Keyed, Observer):
-    """A regular expression that the acting page shows after the gesture; its named groups are the values.
+    """A regular expression that the task's page shows after the gesture; its named groups are the values.
 
         ConfirmationText(r"Invoice (?P<number>\\S+) posted for \\S+", key=order)
 
@@ -57,10 +57,10 @@ class ConfirmationText(Keyed, Observer):
         return frozenset({"answers"}) if self.answer else frozenset()
 
     def look(self, view: "View") -> Observation:
-        """Look for the text on the acting page."""
+        """Look for the text on the task's page."""
         page, at = view.current, view.now()
         if page is None:
-            return self.cannot_tell("the acting page is lost, or doesn't answer", at=at)
+            return self.cannot_tell("the task's page is lost, or doesn't answer", at=at)
         answered = (
             self.answer and view.recorded is not None and page.address.partition("#")[0] == view.recorded.document
         )

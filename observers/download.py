@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Download(Keyed, Observer):
-    """A file that the acting page, or a page that it opened, downloaded after the gesture, to its last byte.
+    """A file that the task's page, or a page that it opened, downloaded after the gesture, to its last byte.
 
         Download(r"receipt-.*\\.csv", within=r"Order (?P<number>[^;]+)", key=order)
 

@@ -1,4 +1,4 @@
-"""A text on the acting page that says that something went wrong. It never decides.
+"""A text on the task's page that says that something went wrong. It never decides.
 
 A page that says "failed" may have committed first, may refer to something else, or may have said so before. So its text
 is only kept for the person who has to judge.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ErrorShown(Observer):
-    """A regular expression of an error on the acting page; it only supports other observers."""
+    """A regular expression of an error on the task's page; it only supports other observers."""
 
     pattern: str
 
@@ -35,10 +35,10 @@ class ErrorShown(Observer):
         return False
 
     def look(self, view: "View") -> Observation:
-        """Look for the text on the acting page."""
+        """Look for the text on the task's page."""
         page, at = view.current, view.now()
         if page is None:
-            return self.cannot_tell("the acting page is lost, or doesn't answer", at=at)
+            return self.cannot_tell("the task's page is lost, or doesn't answer", at=at)
         hits = page.find(self.pattern)
         if not hits:
             return self.cannot_tell("the page shows no such error, and that proves nothing", at=at)

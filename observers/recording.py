@@ -51,7 +51,7 @@ class Recording(Frozen):
     """All that was recorded of one gesture.
 
     `begun`: false before the gesture. `answers`: addresses of documents that answered the gesture's declared request,
-    directly or after redirects. `document`: address of the acting page's document, while that is such an answer.
+    directly or after redirects. `document`: address of the document of the task's page, while that is such an answer.
     `deaf`: why toasts could not be recorded. `cut`: there was more than is kept.
     """
 

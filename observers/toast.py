@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ToastLog(Keyed, Observer):
-    """A regular expression in text that the acting page showed after the gesture, in any frame, however briefly.
+    """A regular expression in text that the task's page showed after the gesture, in any frame, however briefly.
 
         ToastLog(r"Order (?P<number>\\S+) placed", key=order)
 

@@ -1,6 +1,6 @@
 """The view: an observer's only access to pages.
 
-A view can't act: it reads the acting page as it is and opens fresh pages by GET. It has no click, fill, reload or way
+A view can't act: it reads the task's page as it is and opens fresh pages by GET. It has no click, fill, reload or way
 back, and every write that a fresh page tries is refused (see `write_barrier`). Every look is recorded in `looks`, with
 the requests that were refused.
 """
@@ -53,7 +53,7 @@ class View(Protocol):
 
     @property
     def current(self) -> Reading | None:
-        """The acting page as it is, read at each call; None if it is lost or doesn't answer."""
+        """The task's page as it is, read at each call; None if it is lost or doesn't answer."""
 
     def open(self, address: str, *, scripts: bool = True) -> Reading:
         """Open a fresh page by GET, with the copied session. Raises LookFailed if it can't be read."""
@@ -71,7 +71,7 @@ class View(Protocol):
 
 
 class PageView:
-    """A view of one acting page (or none) and of fresh pages in contexts of their own. Close it, or use `with`."""
+    """A view of the task's page (or none) and of fresh pages in contexts of their own. Close it, or use `with`."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class PageView:
 
     @property
     def current(self) -> Reading | None:
-        """The acting page as it is, read at each call; None if it is lost or doesn't answer (see `looks`)."""
+        """The task's page as it is, read at each call; None if it is lost or doesn't answer (see `looks`)."""
         if self._page is None or self._page.is_closed():
             return None
         try:
@@ -196,7 +196,7 @@ class PageView:
         return Evidence(kind="picture", words="the page that was opened", blob=blob, address=address, at=self.now())
 
     def close(self) -> None:
-        """Close every fresh page. The acting page isn't touched."""
+        """Close every fresh page. The task's page isn't touched."""
         while self._tabs:
             self._tabs.pop().close()
         if self._barrier is not None:
@@ -354,15 +354,15 @@ def open_view(
 
     Args:
         browser: where fresh pages are opened: the running browser (a CDP connection is enough) or a new one.
-        page: the acting page, to be read as it is; None if it is lost.
+        page: the task's page, to be read as it is; None if it is lost.
         state: the session to copy, perhaps with the sessionStorage of its tabs (see `session`). None takes the cookies
-            of the acting page's context. (Not its whole storage state: that call hangs for ever while a page there
+            of the context of the task's page. (Not its whole storage state: that call hangs for ever while a page there
             hangs or shows a dialog: measured.)
         keep: stores a picture and returns its SHA-256; without it, no pictures are taken by default.
         clock: the time, in UTC.
         deadline: seconds for each part of a look at one page.
-        glance: the same for the acting page, which may wait for an answer that never comes; None = `deadline`.
-        answer_of_post: the acting page's document is the answer to a POST.
+        glance: the same for the task's page, which may wait for an answer that never comes; None = `deadline`.
+        answer_of_post: the document of the task's page is the answer to a POST.
         options: further options of `browser.new_context`, such as locale, timezone_id or client_certificates.
         shoot: takes and stores a picture in another way, and returns its hash or None.
         recorded: what the gesture's worker recorded since the input.

@@ -153,7 +153,7 @@ class GuardedBrowser:
             await _to_front(pages)
 
     def remember_tab(self, origin: str, stored: dict[str, str]) -> None:
-        """Keep the acting page's session storage for its origin; other origins' can't be read from here."""
+        """Keep the session storage of the task's page for its origin; that of other origins can't be read from here."""
         in_tab = {**self.last_state.get(SESSION_STORAGE, {}), origin: stored}
         self.last_state = {**self.last_state, SESSION_STORAGE: in_tab}
 

@@ -41,8 +41,8 @@ _ASKS_PASSWORD = "() => [...document.querySelectorAll('input[type=password]')].s
 Keep = Callable[[bytes, str], str]
 
 
-class Acting:
-    """The acting page of one attempt.
+class TaskPage:
+    """The page on which one attempt's task acts.
 
     Args:
         browser: the page's browser, in which observers' fresh pages are opened.
@@ -51,7 +51,7 @@ class Acting:
         veil: what pictures must not show.
 
     Attributes:
-        fresh: context options for fresh pages, so that they appear to sites as the acting page does.
+        fresh: context options for fresh pages, so that they appear to sites as the task's page does.
         look_seconds: the time limit of one look at one page.
     """
 
@@ -77,8 +77,8 @@ class Acting:
         slow_mo_ms: float = 0,
         attach_seconds: float = ATTACH_SECONDS,
         veil: Veil | None = None,
-    ) -> Acting:
-        """Attach to our own Chromium, and find its acting page.
+    ) -> TaskPage:
+        """Attach to our own Chromium, and find the task's page in it.
 
         Args:
             playwright: the worker's Playwright.

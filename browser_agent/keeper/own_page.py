@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Error, Page
 
 from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.browser.own_page_gate import OwnPageGate
-from browser_agent.browser.task_page import Acting
+from browser_agent.browser.task_page import TaskPage
 from browser_agent.errors import Fact, Misuse, Stop
 from browser_agent.options import OPEN_TASK, Event, Options, Tell
 from browser_agent.ownership.held_lease import RenewedLease
@@ -76,23 +76,23 @@ class OpenAttempt(Attempt):
     ) -> None:
         super().__init__(store, held.lease, sites, replace(options, keep_looking=0.0, pause_before_gesture=False))
         self._renewed_lease, self._tell = held, tell
-        self._page_acting = self._acting = Acting(browser, page, store.artifacts.save, self.veil)
-        self.acting.fresh, self.acting.look_seconds = options.appearance.context_options, options.look_timeout
+        self._own_task_page = self._task_page = TaskPage(browser, page, store.artifacts.save, self.veil)
+        self.task_page.fresh, self.task_page.look_seconds = options.appearance.context_options, options.look_timeout
         self._reach, self._number = reach, 0
         self._guard = OwnPageGate(page, self._release, lambda point, gesture: reach(point, self._number))
         self._session: dict[str, Any] = {}
 
     @property
-    def acting(self) -> Acting:
-        return self._page_acting
+    def task_page(self) -> TaskPage:
+        return self._own_task_page
 
     def fresh_page(self) -> Page:
-        return self.acting.page
+        return self.task_page.page
 
     def session(self) -> dict[str, Any]:
         """The current cookies, and the storage from before the gesture, because a page that hangs doesn't return it."""
         with suppress(Error, DeadlinePassed):
-            cookies = within(SESSION_SECONDS, self.acting.context.cookies)
+            cookies = within(SESSION_SECONDS, self.task_page.context.cookies)
             self._session = {**self._session, "cookies": [dict(cookie) for cookie in cookies]}
         return self._session
 
@@ -105,10 +105,10 @@ class OpenAttempt(Attempt):
         return False
 
     def browser_lives(self) -> bool:
-        return not self.acting.lost
+        return not self.task_page.lost
 
     def broken(self) -> bool:
-        return self.acting.lost
+        return self.task_page.lost
 
     def end_browser(self) -> datetime:
         self._guard.refuse("the gesture is being settled")
@@ -116,7 +116,7 @@ class OpenAttempt(Attempt):
 
     def arm(self, gesture: str, sends: str | None, site: SiteWrites) -> bool:
         with suppress(Error, DeadlinePassed):
-            self._session = dict(within(SESSION_SECONDS, self.acting.context.storage_state))
+            self._session = dict(within(SESSION_SECONDS, self.task_page.context.storage_state))
         return self._guard.arm(gesture, sends, site)
 
     def disarm(self) -> None:

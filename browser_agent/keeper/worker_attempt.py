@@ -15,7 +15,7 @@ from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.deadline import DeadlinePassed
 from browser_agent.browser.downloads import Downloads, sweep
 from browser_agent.browser.guarded_browser import ATTACH_SECONDS
-from browser_agent.browser.task_page import ATTACH_NEW_SECONDS, Acting
+from browser_agent.browser.task_page import ATTACH_NEW_SECONDS, TaskPage
 from browser_agent.errors import MachineTrouble, Stopped
 from browser_agent.keeper.channel import KEEPER_GONE_CODE, Channel
 from browser_agent.options import Options
@@ -65,26 +65,26 @@ class WorkerAttempt(Attempt):
         self._step = _NO_STEP  # the step whose time limit runs: its name, and its call in words
 
     @property
-    def acting(self) -> Acting:
-        if self._acting is not None and not self._acting.browser.is_connected():
-            self._acting = None
-        if self._acting is None:
+    def task_page(self) -> TaskPage:
+        if self._task_page is not None and not self._task_page.browser.is_connected():
+            self._task_page = None
+        if self._task_page is None:
             self.restart_step_limit(BROWSER_SECONDS)
-            self._acting = self._attached() or self._attached_to_new()
-            self._prepare(self._acting)
-            self._acting.give_session_storage(self.session)
-            self.store.leases.record(self.lease, page=self._acting.target)
+            self._task_page = self._attached() or self._attached_to_new()
+            self._prepare(self._task_page)
+            self._task_page.give_session_storage(self.session)
+            self.store.leases.record(self.lease, page=self._task_page.target)
             self.restart_step_limit()
-        return self._acting
+        return self._task_page
 
-    def _attached(self) -> Acting | None:
+    def _attached(self) -> TaskPage | None:
         """Attach to the browser; None if that fails: a page that waits for an answer blocks every client (measured)."""
         held = self.channel.ask("browser")
         self._chromium = Chromium.found(held["stored"])
         seconds = ATTACH_NEW_SECONDS if held["new"] else ATTACH_SECONDS
         save, slow_mo = self.store.artifacts.save, self.options.slow_mo
         try:
-            return Acting.attached(
+            return TaskPage.attached(
                 self._playwright, self._chromium.endpoint, self._old_target(), save, slow_mo, seconds, self.veil
             )
         except (TimeoutError, DeadlinePassed):
@@ -94,7 +94,7 @@ class WorkerAttempt(Attempt):
         if self._downloads is not None:
             self._downloads.wait()
 
-    def _prepare(self, acting: Acting) -> None:
+    def _prepare(self, task_page: TaskPage) -> None:
         if self.options.downloads is not None:
             run, number, folder = self.lease.run, self.lease.attempt, self.options.downloads
             if self._downloads is None:
@@ -102,34 +102,34 @@ class WorkerAttempt(Attempt):
             else:
                 self._downloads.wait(0.0)  # what the last browser was downloading is lost, and reported
             self._browsers += 1
-            self._downloads = Downloads(acting.context, folder, f"{run}-{number}-{self._browsers}", self.emit)
-        acting.fresh, acting.look_seconds = self.options.appearance.context_options, self.options.look_timeout
+            self._downloads = Downloads(task_page.context, folder, f"{run}-{number}-{self._browsers}", self.emit)
+        task_page.fresh, task_page.look_seconds = self.options.appearance.context_options, self.options.look_timeout
         if self.options.page_timeout is not None:
-            acting.context.set_default_timeout(self.options.page_timeout * 1000)
+            task_page.context.set_default_timeout(self.options.page_timeout * 1000)
 
-    def _attached_to_new(self) -> Acting:
+    def _attached_to_new(self) -> TaskPage:
         self.channel.ask("end_browser")
-        acting = self._attached()
-        if acting is None:
+        task_page = self._attached()
+        if task_page is None:
             raise MachineTrouble("Nothing can attach to a new browser.")
-        return acting
+        return task_page
 
     def fresh_page(self) -> Page:
-        acting = self.acting
-        if acting.lost:
-            acting.renew()
-            acting.give_session_storage(self.session)
-            self.store.leases.record(self.lease, page=acting.target)
-        return acting.page
+        task_page = self.task_page
+        if task_page.lost:
+            task_page.renew()
+            task_page.give_session_storage(self.session)
+            self.store.leases.record(self.lease, page=task_page.target)
+        return task_page.page
 
     def session(self) -> dict[str, Any]:
         state: dict[str, Any] = self.channel.ask("state")["state"]
         return state
 
     def checkpoint(self, of: str | None) -> None:
-        if self._acting is None or self._acting.lost:
+        if self._task_page is None or self._task_page.lost:
             return
-        found = self._acting.state()
+        found = self._task_page.state()
         page = {"state": found.model_dump(mode="json"), "shown": found.shown, "of": of} if found is not None else None
         with suppress(MachineTrouble):  # a run that can't be checkpointed can still be finished
             self.channel.ask("checkpoint", page=page)
@@ -161,16 +161,16 @@ class WorkerAttempt(Attempt):
             return "the worker's Playwright driver died"
         if not self.browser_lives():
             return "the browser died"
-        if self._acting is not None and self._acting.crashed:
+        if self._task_page is not None and self._task_page.crashed:
             return "the page crashed"
-        if self._acting is not None and not self._acting.browser.is_connected():
+        if self._task_page is not None and not self._task_page.browser.is_connected():
             return "the connection to the browser was lost"
         return ""
 
     def end_browser(self) -> datetime:
         """Have the keeper end the browser; returns when all of it was seen dead. The next use starts a new one."""
         reply = self.channel.ask("end_browser")
-        self._acting = None
+        self._task_page = None
         return datetime.fromisoformat(reply["dead_at"])
 
     def arm(self, gesture: str, sends: str | None, site: SiteWrites) -> bool:
@@ -179,7 +179,7 @@ class WorkerAttempt(Attempt):
     def disarm(self) -> None:
         """Have the keeper open the gate; a page that hangs is lost with its browser."""
         if self.channel.ask("disarm")["ended"]:
-            self._acting = None
+            self._task_page = None
 
     def wire(self, gesture: str) -> WireReport:
         return WireReport.model_validate(self.channel.ask("report", gesture=gesture)["report"])

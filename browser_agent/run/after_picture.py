@@ -19,18 +19,18 @@ def after_picture(attempt: Attempt, before: str | None) -> dict[str, Any]:
     """Take the picture, once more if the page has hardly changed: a script may draw its new view a moment later.
 
     Args:
-        attempt: the attempt whose acting page is shown.
+        attempt: the attempt whose task's page is shown.
         before: digest of the picture before the gesture.
 
     Returns:
         The columns of the gesture's row: `after`, the picture's digest; `change`, JSON of what changed, or of why
         there is no picture.
     """
-    taken = attempt.acting.picture()
+    taken = attempt.task_page.picture()
     change = _change(attempt, before, taken)
     if _is_unsettled(change):
         attempt.sleep(SETTLE_SECONDS)
-        taken = attempt.acting.picture()
+        taken = attempt.task_page.picture()
         change = _change(attempt, before, taken)
         change |= {"unsettled": True} if _is_unsettled(change) else {}
     if isinstance(taken, NoPicture):

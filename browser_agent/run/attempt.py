@@ -1,4 +1,4 @@
-"""What one attempt works with: its lease, the store, the acting page and the gate before it.
+"""What one attempt works with: its lease, the store, the task's page and the gate before it.
 
 Abstract over who owns the browser: the keeper's Chromium (`WorkerAttempt`), or the caller's own page (`OpenAttempt`).
 """
@@ -16,7 +16,7 @@ from playwright.sync_api import Page
 
 from browser_agent.browser.recorder import Recorder
 from browser_agent.browser.screenshot import Veil
-from browser_agent.browser.task_page import Acting
+from browser_agent.browser.task_page import TaskPage
 from browser_agent.errors import Stopped, WaitingForPerson
 from browser_agent.options import Options
 from browser_agent.reporting.words import last_confirmed
@@ -46,7 +46,7 @@ class Attempt(ABC):
     def __init__(self, store: Store, lease: Lease, sites: Mapping[str, Site], options: Options) -> None:
         self.store, self.lease, self.sites, self.options = store, lease, sites, options
         self.clock = store.clock
-        self._acting: Acting | None = None
+        self._task_page: TaskPage | None = None
         self.recorder: Recorder | None = None  # of the last gesture that this worker made; it outlives its browser
 
     # the page
@@ -59,12 +59,12 @@ class Attempt(ABC):
 
     @property
     @abstractmethod
-    def acting(self) -> Acting:
-        """The acting page, attached to or opened on first use."""
+    def task_page(self) -> TaskPage:
+        """The task's page, attached to or opened on first use."""
 
     @abstractmethod
     def fresh_page(self) -> Page:
-        """The acting page for the next step; a new one if the old one has crashed or was closed."""
+        """The task's page for the next step; a new one if the old one has crashed or was closed."""
 
     @abstractmethod
     def session(self) -> dict[str, Any]:
@@ -83,8 +83,8 @@ class Attempt(ABC):
     def recorder_for(self, gesture: str, made: Gesture[Any]) -> Recorder:
         """A recorder of what the gesture's proof needs."""
         kinds = frozenset[RecordingKind]().union(*(observer.records for observer in made.proof))
-        page, acting = made.target.page, self.acting
-        self.recorder = Recorder(gesture, page, kinds, made.sends, self.clock.now, acting.shoot)
+        page, task_page = made.target.page, self.task_page
+        self.recorder = Recorder(gesture, page, kinds, made.sends, self.clock.now, task_page.shoot)
         return self.recorder
 
     def recorded(self, gesture: str | None) -> Recording | None:
@@ -107,7 +107,7 @@ class Attempt(ABC):
 
     @abstractmethod
     def broken(self) -> bool:
-        """Whether the driver, the browser or the acting page has died, so that an error isn't the task's own."""
+        """Whether the driver, the browser or the task's page has died, so that an error isn't the task's own."""
 
     def what_broke(self, error: BaseException) -> str:  # an attempt may need it to know how long to look
         """What has died so that this was raised, in words; "" if nothing has."""
@@ -192,7 +192,7 @@ class Attempt(ABC):
     def sleep(self, seconds: float) -> None:
         """Wait while the page's events are still handled."""
         self.restart_step_limit(seconds)
-        if self._acting is None or self._acting.lost or not self._acting.wait(seconds):
+        if self._task_page is None or self._task_page.lost or not self._task_page.wait(seconds):
             self.clock.sleep(seconds)
 
     @abstractmethod

@@ -110,7 +110,7 @@ class GesturePipeline:
 
     def _make_once(self, gesture: Gesture[Any], case: Case, row: GestureRow, target: str | None) -> GestureRow:
         """Make the input, wait for what it shows, and settle the gesture by that."""
-        in_order = self.attempt.acting.dialogs_in_order([accept.matches for accept in gesture.dialogs])
+        in_order = self.attempt.task_page.dialogs_in_order([accept.matches for accept in gesture.dialogs])
         with in_order, self.attempt.recorder_for(row.id, gesture) as recorder:
             refusal = self._dispatch(gesture, row, recorder, target)
             if refusal is not None:
@@ -125,7 +125,7 @@ class GesturePipeline:
 
     def _check_page(self, gesture: Gesture[Any]) -> None:
         context = gesture.target.page.context
-        if context == self.attempt.acting.context:
+        if context == self.attempt.task_page.context:
             return
         if context.browser is not None and not context.browser.is_connected():
             raise MachineTrouble(f"The browser died while this was prepared: {gesture.intent}. Nothing was made.")
@@ -138,7 +138,7 @@ class GesturePipeline:
 
     def _intend(self, gesture: Gesture[Any], baseline: tuple[Observation, ...]) -> GestureRow:
         box = _box(gesture)
-        picture = self.attempt.acting.picture()
+        picture = self.attempt.task_page.picture()
         if isinstance(picture, NoPicture) and picture.unkept:
             raise MachineTrouble(f"{picture.reason} Nothing is made that can't be shown: {gesture.intent}.")
         stored = {**gesture.stored(), "no_picture": picture.reason if isinstance(picture, NoPicture) else None}
@@ -226,7 +226,7 @@ class GesturePipeline:
             wire = self.attempt.wire(row.id)
             if (no := rejection(wire, self._documented)) is not None:
                 return no
-            never_left = self.attempt.acting.dialogs or any(fact.undeclared for fact in wire.facts)
+            never_left = self.attempt.task_page.dialogs or any(fact.undeclared for fact in wire.facts)
             if never_sent(wire) is not None or (never_left and nothing_left(wire)):
                 return None
             looked = looker.look(wire, fresh=fresh)
@@ -256,7 +256,7 @@ class GesturePipeline:
     def _rejected(self, case: Case, row: GestureRow) -> GestureRow | None:
         """Settle it by the site's rejection, if that is still the only answer once the page can send nothing more, and
         a look agrees with it."""
-        texts, picture = self.attempt.acting.texts(), self.attempt.acting.picture()
+        texts, picture = self.attempt.task_page.texts(), self.attempt.task_page.picture()
         looker = Looker(self.attempt, case)
         looker.look(self.attempt.wire(row.id), fresh=False)  # what the page says of the refusal
         self.attempt.end_browser()
@@ -291,8 +291,8 @@ class GesturePipeline:
 
     def _undeclared(self, wire: WireReport) -> Refusal | None:
         """The dialog or the request that the task doesn't declare, if there was one."""
-        if self.attempt.acting.dialogs:
-            return Refusal(f"An undeclared dialog was shown and dismissed: {self.attempt.acting.dialogs[0]!r}.")
+        if self.attempt.task_page.dialogs:
+            return Refusal(f"An undeclared dialog was shown and dismissed: {self.attempt.task_page.dialogs[0]!r}.")
         other = next((fact for fact in wire.facts if fact.undeclared), None)
         return Refusal(f"{other.refused}. If that is the commit, declare it as sends.") if other is not None else None
 

@@ -275,7 +275,7 @@ def observe(
         gesture: the gesture that was made, whose recording they may read; None before it.
     """
     state = attempt.session() if fresh else None
-    with attempt.acting.view(attempt.clock.now, state, attempt.recorded(gesture), attempt.sites.values()) as view:
+    with attempt.task_page.view(attempt.clock.now, state, attempt.recorded(gesture), attempt.sites.values()) as view:
         seen = tuple(_said(attempt, observer, view, fresh=fresh) for observer in proof)
     return tuple(without_secrets(observation, attempt.store.database.scrubber) for observation in seen)
 

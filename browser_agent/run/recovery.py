@@ -211,7 +211,7 @@ class Recovery:
     def _look_signed_in(self) -> LookResult:
         """Look; if a login page was shown, sign in by the task's routine, once, and look again.
 
-        The browser that made the gesture is ended by now, so the acting page is no evidence any more.
+        The browser that made the gesture is ended by now, so the task's page is no evidence any more.
         """
         looked = self._look()
         sites = self._signed_out(looked) if self._attempt.may_end and not self._login_tried else []
@@ -329,7 +329,7 @@ class Recovery:
 
     def _record_picture(self) -> None:
         """Take a picture of the page as it stands after the interruption, before anything else is done to it."""
-        taken = self._attempt.acting.picture()
+        taken = self._attempt.task_page.picture()
         if isinstance(taken, Picture):
             found = {"after": taken.kept}
         else:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 from playwright.sync_api import Error, Page
 
 from browser_agent.browser.deadline import DeadlinePassed, within
-from browser_agent.browser.task_page import Acting
+from browser_agent.browser.task_page import TaskPage
 from browser_agent.errors import Fact, Misuse
 from browser_agent.run.attempt import Attempt
 from browser_agent.script.gestures import Gesture
@@ -57,23 +57,23 @@ def with_login(attempt: Attempt, step: str, act: Callable[[], T]) -> T:
 
 
 def prepare_page(attempt: Attempt, site: Site | None, prepare: Callable[[Page], T]) -> T:
-    """Run a step's body on the acting page and return what it gives.
+    """Run a step's body on the task's page and return what it gives.
 
     Raises:
         SignedOut: it raised, or ended, on a login page of its site.
     """
-    page, acting = attempt.fresh_page(), attempt.acting
+    page, task_page = attempt.fresh_page(), attempt.task_page
     try:
         result = prepare(page)
         attempt.await_downloads()
     except Misuse:
         raise
     except Exception as error:
-        if site is not None and _is_login_page(attempt, acting, site):
+        if site is not None and _is_login_page(attempt, task_page, site):
             raise SignedOut(site) from error
         raise
     # What was read on a login page is no value, even if the step didn't notice.
-    if site is not None and site.mark and _is_login_page(attempt, acting, site) and not _is_meant(result):
+    if site is not None and site.mark and _is_login_page(attempt, task_page, site) and not _is_meant(result):
         raise SignedOut(site)
     return result
 
@@ -81,10 +81,10 @@ def prepare_page(attempt: Attempt, site: Site | None, prepare: Callable[[Page], 
 def check_baseline(attempt: Attempt, proof: Sequence[Observer], seen: Sequence[Observation | None]) -> None:
     """Raise `SignedOut` if an observer was shown a login page: no gesture is made on such a baseline.
 
-    Not if the acting page is a login page itself: then the gesture is the one that signs in.
+    Not if the task's page is a login page itself: then the gesture is the one that signs in.
     """
     for site in signed_out_sites(proof, seen):
-        if attempt.may_end and not _is_login_page(attempt, attempt.acting, site):
+        if attempt.may_end and not _is_login_page(attempt, attempt.task_page, site):
             raise SignedOut(site)
 
 
@@ -95,7 +95,7 @@ def signed_out_sites(proof: Sequence[Observer], seen: Sequence[Observation | Non
 
 
 def run_login(attempt: Attempt, site: Site) -> str | None:
-    """Sign in on the acting page by the declared routine.
+    """Sign in on the task's page by the declared routine.
 
     Returns:
         None if the page is signed in now; otherwise why it isn't.
@@ -105,7 +105,7 @@ def run_login(attempt: Attempt, site: Site) -> str | None:
         return "the task declares no routine that signs in (@login)"
     attempt.emit("login", f"The session of {site.name} ({site.account}) has ended; signing in by {routine.name}.")
     trouble = _run(attempt, routine) or _still_signed_out(attempt, routine)
-    attempt.acting.writes.clear()  # the routine declares that they may be repeated, so they mark no step
+    attempt.task_page.writes.clear()  # the routine declares that they may be repeated, so they mark no step
     if trouble is None:
         attempt.store.logins.signed_in(attempt.lease, site.name, site.account, routine.name)
         attempt.checkpoint(None)  # the last state of the page is evidence for a gesture in doubt
@@ -148,16 +148,16 @@ def _still_signed_out(attempt: Attempt, routine: Login) -> str | None:
 
 
 def _is_signed_in(attempt: Attempt, site: Site) -> bool:
-    with attempt.acting.view(attempt.clock.now, {}) as view:
+    with attempt.task_page.view(attempt.clock.now, {}) as view:
         page = view.current
     return page is not None and (page.has(site.mark) if site.mark else not page.asks_password)
 
 
-def _is_login_page(attempt: Attempt, acting: Acting, site: Site) -> bool:
+def _is_login_page(attempt: Attempt, task_page: TaskPage, site: Site) -> bool:
     """Whether the page asks for a password and doesn't show that it is signed in."""
-    if not attempt.may_end or not acting.asks_password():
+    if not attempt.may_end or not task_page.asks_password():
         return False
-    with acting.view(attempt.clock.now, {}) as view:
+    with task_page.view(attempt.clock.now, {}) as view:
         page = view.current
     return page is not None and page.asks_password and not (site.mark and page.has(site.mark))
 

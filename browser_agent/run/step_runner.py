@@ -117,7 +117,7 @@ class StepRunner:
 
     def _prepare(self, call: StepCall[T], row: StepRow) -> Any:
         """The step's gesture, or what it returned instead. A write that its preparation makes marks the step."""
-        writes = self._attempt.acting.writes  # of this very page: after a death there would be another one
+        writes = self._attempt.task_page.writes  # of this very page: after a death there would be another one
         writes.clear()
         if call.step.preparation == "repeatable":
             return prepare_page(self._attempt, call.step.site, call.prepare)

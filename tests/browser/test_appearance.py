@@ -20,7 +20,7 @@ from playwright.sync_api import Page as SyncPage
 
 from browser_agent.browser.appearance import LOOK_HEIGHT, Appearance
 from browser_agent.browser.guarded_browser import GuardedBrowser
-from browser_agent.browser.task_page import Acting
+from browser_agent.browser.task_page import TaskPage
 from browser_agent.clock import SystemClock
 from observers.reading import LookFailed
 
@@ -66,7 +66,7 @@ async def seen(page: Page, address: str) -> dict[str, Any]:
 
 
 async def look_around(profile: Path, appearance: Appearance, address: str) -> list[dict[str, Any]]:
-    """What the acting page, a popup of it, and an observer's fresh page see."""
+    """What the task's page, a popup of it, and an observer's fresh page see."""
 
     async def nothing(*_: object) -> None:
         """No gesture is made."""
@@ -116,7 +116,7 @@ def test_every_page_goes_by_the_proxy(tmp_path: Path, echo: Any) -> None:
     wished = Appearance(proxy=proxy, proxy_bypass=("<-loopback>", "direct.invalid"))
     run(look_around(tmp_path / "profile", wished, "http://books.invalid/orders"))
     pages = [path for path in asked if path.startswith("http://books.invalid/orders")]
-    assert len(pages) >= 3, "the acting page, its popup, the fresh page: a name that nobody but the proxy could resolve"
+    assert len(pages) >= 3, "the task's page, its popup, the fresh page: a name that nobody but the proxy could resolve"
 
 
 def test_without_a_wish_nothing_is_said_to_chromium() -> None:
@@ -127,14 +127,14 @@ def test_without_a_wish_nothing_is_said_to_chromium() -> None:
 def test_an_observer_looks_as_the_page_appears_and_no_longer_than_is_set(
     attached: Browser, page: SyncPage, echo: Any
 ) -> None:
-    acting = Acting(attached, page, lambda content, media: "")
-    acting.fresh = WISHED.context_options
-    with acting.view(SystemClock().now, None) as view:
+    task_page = TaskPage(attached, page, lambda content, media: "")
+    task_page.fresh = WISHED.context_options
+    with task_page.view(SystemClock().now, None) as view:
         assert view.open(echo[0]).text == "de-DE"
-    acting.look_seconds = 0.7
+    task_page.look_seconds = 0.7
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
-        acting.view(SystemClock().now, None) as view,
+        task_page.view(SystemClock().now, None) as view,
         pytest.raises(LookFailed, match="Timeout 700ms"),
     ):
         view.open(f"http://127.0.0.1:{silent.getsockname()[1]}/")

@@ -79,7 +79,7 @@ def test_a_confirmation_that_isnt_there_proves_nothing(attached: Browser, page: 
         Sight.cannot_tell,
         ("the text isn't on the page, and a text that isn't there proves nothing",),
     )
-    assert look(attached, ConfirmationText("x y"), None).reasons == ("the acting page is lost, or doesn't answer",)
+    assert look(attached, ConfirmationText("x y"), None).reasons == ("the task's page is lost, or doesn't answer",)
 
 
 def test_a_line_must_hold_what_is_asked_beside_the_text(attached: Browser, page: Page) -> None:

@@ -166,7 +166,7 @@ def _lists(scenario: Scenario, world: World, request: Request | None) -> Iterato
 
 
 def _texts(scenario: Scenario, world: World, gesture: int | None, request: Request | None) -> Iterator[str]:
-    """What the acting page says; nothing once its browser is dead."""
+    """What the task's page says; nothing once its browser is dead."""
     if request is None or request.dead is not None or gesture is None or request.at == "unsent":
         yield ""
         return
