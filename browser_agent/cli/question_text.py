@@ -16,7 +16,7 @@ from browser_agent.reporting.words import commands, needs
 from browser_agent.script.steps import WORDS
 from browser_agent.states import Answer, QuestionKind, RunState
 from browser_agent.store.address import shown
-from browser_agent.store.answers import allowed
+from browser_agent.store.answers import DECLARE, allowed
 from browser_agent.store.records import QuestionRow, RunRow
 
 
@@ -43,6 +43,7 @@ def put(screen: Screen, question: QuestionRow, more: str = "") -> None:
         screen.say(f"  Earliest safe time to say that it is not there: {_when(question.earliest_safe)}")
     if names := needs(question):
         screen.say(f"  If it happened, the run needs to know its: {', '.join(names)}")
+    _listed(screen, "What would have avoided this question, declared in the task", data["details"].get(DECLARE, []))
     if question.safe_step:
         screen.say(f"  Safe next step: {question.safe_step}")
     screen.say("  To answer:")

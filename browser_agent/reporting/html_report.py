@@ -37,6 +37,7 @@ from browser_agent.reporting.words import (
 )
 from browser_agent.states import GestureState
 from browser_agent.store import Store
+from browser_agent.store.answers import DECLARE
 from browser_agent.store.records import AttemptRow, GestureRow, ObservationRow, QuestionRow, StepRow
 from browser_agent.wire import restarts_in_words
 
@@ -282,14 +283,16 @@ class _Gestures:
 
 
 def _question(store: Store, row: QuestionRow) -> dict[str, Any]:
+    details = json.loads(row.details)
     decided = ["approved" if yes.approved else "refused" for yes in store.approvals.of_question(row.id)]
     return {
         "row": row,
         "kind": row.kind.replace("_", " "),
         "reasons": json.loads(row.reasons),
+        "declare": details.get(DECLARE, ()),
         "calls": [
             {"step": call["step"].rpartition("@")[0], "arguments": _readable(call["arguments"]), "decided": word}
-            for call, word in zip_longest(json.loads(row.details).get("calls", ()), decided)
+            for call, word in zip_longest(details.get("calls", ()), decided)
         ],
         "answer": row.answer.replace("_", " ") if row.answer else None,
         "values": json.loads(row.values or "{}"),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from browser_agent.run.attempt import Attempt
-from browser_agent.run.look import Case
+from browser_agent.run.helpful_declarations import helpful_declarations
+from browser_agent.run.look import Case, LookResult
 from browser_agent.run.sign_in import ended_words
 from browser_agent.states import QuestionKind
 from browser_agent.store import NewQuestion
-from browser_agent.store.answers import TIMES
+from browser_agent.store.answers import DECLARE, TIMES
 from browser_agent.store.records import GestureRow
 from browser_agent.wire import WireFact, WireReport
 from observers import Site
@@ -23,10 +23,6 @@ _SAFE_STEP_OF_MORE = (
     "Look at {site} yourself for: {words}. Undo what is too much there, then answer happened, with the values of the "
     "one that the run goes on with. Nothing more of it is made. A resume looks again, and one that is left is proof."
 )
-_LATE_COMMIT_HELP = (
-    "how late {site} may still carry out a request is not declared: it is the site's request time-out plus what "
-    "proxies and job queues in front of it may add; declare it as late_commit of the site, and an absence can be proven"
-)
 
 
 def outcome_question(
@@ -35,9 +31,8 @@ def outcome_question(
     case: Case | None,
     *,
     reasons: Sequence[str],
-    evidence: Sequence[dict[str, Any]],
+    looked: LookResult | None,
     signed_out: Sequence[Site],
-    times: int = 1,
 ) -> NewQuestion:
     """The question about a gesture in doubt.
 
@@ -46,23 +41,23 @@ def outcome_question(
         row: the gesture.
         case: its proof; None if it can't be looked for here.
         reasons: why nothing is proven.
-        evidence: what the last look saw, as JSON data.
+        looked: the last look; None if nobody looked.
         signed_out: the sites that showed a login page to the last look.
-        times: how many effects the last look saw.
     """
-    more = [ended_words(attempt, site) for site in signed_out]
-    if case is not None and case.site is not None and case.late_commit is None:
-        more.insert(0, _LATE_COMMIT_HELP.format(site=case.site.name))
+    ended = [ended_words(attempt, site) for site in signed_out]
+    seen = looked.observations if looked is not None else ()
+    times = looked.verdict.count if looked is not None and looked.verdict.more_than_once else 1
     twice = times > 1
+    declare = helpful_declarations(case, seen, attempt.wire(row.id)) if case is not None and not twice else ()
     safe_step = _SAFE_STEP_OF_MORE if twice else _SAFE_STEP
     return NewQuestion(
         kind=QuestionKind.OUTCOME,
         words=f"This happened {times} times: {row.words}. Which one counts?"
         if twice
         else f"Did this happen: {row.words}?",
-        reasons=(*reasons, *more, *wire_words(attempt, row)),
-        evidence=tuple(evidence),
-        details={TIMES: times} if twice else {},
+        reasons=(*reasons, *ended, *wire_words(attempt, row)),
+        evidence=tuple(kept.model_dump(mode="json") for said in seen for kept in said.evidence),
+        details={TIMES: times} if twice else {DECLARE: list(declare)} if declare else {},
         safe_step=safe_step.format(site=row.site or "the site", words=row.words),
         earliest_safe=case.safe_from if case else None,
         step=row.step_id,

@@ -72,7 +72,6 @@ class Recovery:
         self._looker = Looker(attempt, case) if case is not None else None
         self._looked: LookResult | None = None
         self._reasons: tuple[str, ...] = ()
-        self._evidence: list[dict[str, Any]] = []
         self._login_tried = False
         self._waited = False  # for long enough that an absence could have been proven
         self._missed = False  # by a look after the sender's death
@@ -190,7 +189,6 @@ class Recovery:
         looked = self._looked = self._looker.look(self._attempt.wire(self._row.id))
         verdict = looked.verdict
         self._reasons = (*verdict.reasons, *verdict.missing)
-        self._evidence = [kept.model_dump(mode="json") for seen in looked.observations for kept in seen.evidence]
         self._say_contradictions(looked)
         return looked
 
@@ -244,13 +242,7 @@ class Recovery:
         signed_out = self._signed_out(self._looked)
         reasons = self._reasons or (self._because,)
         asked = outcome_question(
-            self._attempt,
-            self._row,
-            self._case,
-            reasons=reasons,
-            evidence=self._evidence,
-            signed_out=signed_out,
-            times=self._looked.verdict.count if self._looked is not None and self._looked.verdict.more_than_once else 1,
+            self._attempt, self._row, self._case, reasons=reasons, looked=self._looked, signed_out=signed_out
         )
         question = self._attempt.put(asked)
         self._attempt.emit("question", question.words, question=question.id, reasons=list(self._reasons))

@@ -30,13 +30,13 @@ def errors_of_returned_form(attempt: Attempt, gesture: Gesture[Any], wire: WireR
     Returns:
         The errors; none if it is another page, or if that can't be told.
     """
-    if wire.commit is None or not (attempt.browser_lives() and attempt.acting.answer_of_post):
+    if wire.commit is None or not (attempt.browser_lives() and attempt.task_page.answer_of_post):
         return ()
-    with attempt.acting.view(attempt.clock.now, None) as view:
+    with attempt.task_page.view(attempt.clock.now, None) as view:
         page = view.current
     if page is None or page.born is None or page.born < wire.commit.at or not _is_there(gesture):
         return ()
-    return tuple(errors(attempt.acting.page, READ_SECONDS))
+    return tuple(errors(attempt.task_page.page, READ_SECONDS))
 
 
 def _is_there(gesture: Gesture[Any]) -> bool:

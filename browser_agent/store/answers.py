@@ -48,6 +48,9 @@ ALLOWED: Mapping[QuestionKind, frozenset[Answer]] = {
 TIMES = "times"
 """The detail of a question about a gesture that says how often its effect was seen, if that was more than once."""
 
+DECLARE = "declare"
+"""The detail of a question about a gesture that lists the declarations with which it would not have been asked."""
+
 
 def allowed(question: QuestionRow) -> frozenset[Answer]:
     """The answers that a question takes. What was seen more than once can't be said not to have happened."""

@@ -77,7 +77,8 @@ def test_without_a_declared_late_commit_a_lost_request_ends_as_a_question(world:
     assert ended.state is RunState.WAITING
     assert world.outcomes(run) == ["asked"]
     question = world.store.inbox.question(ended.questions[0])
-    assert "late_commit" in question.reasons
+    (declare,) = json.loads(question.details)["declare"]
+    assert declare.startswith("late_commit of slow: ")
     for text in (question.words, question.reasons, question.safe_step, question.last_confirmed):
         assert "failed" not in text.lower() and "try again" not in text.lower()
 
