@@ -28,7 +28,7 @@ from .tables import Row, Table
 from .text import Found
 from .toast import ToastLog
 from .verdict import Verdict, weigh
-from .view import Keep, Look, PageView, View, open_view
+from .view import Look, PageView, SavePicture, View, open_view
 
 __all__ = [
     "NOT_BEGUN",
@@ -43,7 +43,6 @@ __all__ = [
     "ErrorShown",
     "Evidence",
     "Found",
-    "Keep",
     "KindTaken",
     "Look",
     "LookFailed",
@@ -62,6 +61,7 @@ __all__ = [
     "Recording",
     "RecordingKind",
     "Row",
+    "SavePicture",
     "SentMail",
     "Sight",
     "Site",

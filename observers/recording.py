@@ -52,7 +52,7 @@ class Recording(Frozen):
 
     `begun`: false before the gesture. `answers`: addresses of documents that answered the gesture's declared request,
     directly or after redirects. `document`: address of the document of the task's page, while that is such an answer.
-    `deaf`: why toasts could not be recorded. `cut`: there was more than is kept.
+    `toast_failure`: why toasts could not be recorded. `truncated`: there was more than is recorded.
     """
 
     begun: bool = True
@@ -61,8 +61,8 @@ class Recording(Frozen):
     downloads: tuple[Downloaded, ...] = ()
     answers: tuple[str, ...] = ()
     document: str = ""
-    deaf: str = ""
-    cut: bool = False
+    toast_failure: str = ""
+    truncated: bool = False
 
 
 NOT_BEGUN = Recording(begun=False)

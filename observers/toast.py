@@ -60,8 +60,8 @@ class ToastLog(Keyed, Observer):
 
 
 def _missing(recorded: Recording) -> str:
-    missing = recorded.deaf or "no such text was shown after the gesture, and that proves nothing"
-    return missing + ("; the page showed more than is kept" if recorded.cut else "")
+    missing = recorded.toast_failure or "no such text was shown after the gesture, and that proves nothing"
+    return missing + ("; the page showed more than is recorded" if recorded.truncated else "")
 
 
 def _match(hit: re.Match[str]) -> Match:

@@ -23,7 +23,7 @@ from .write_barrier import FreshPage, WriteBarrier
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Request, Response, StorageState
 
-Keep = Callable[[bytes, str], str]
+SavePicture = Callable[[bytes, str], str]
 """Stores the bytes of a picture of the given media type, and returns their SHA-256 in hex."""
 
 _CARRIES_ROWS = {"document", "eventsource", "fetch", "websocket", "xhr"}
@@ -323,14 +323,14 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def _screenshot(keep: Keep | None, deadline: float) -> Callable[["Page"], str | None]:
+def _screenshot(save: SavePicture | None, deadline: float) -> Callable[["Page"], str | None]:
     """The default way to take a picture: Playwright's, with every form control masked."""
 
     def shoot(page: "Page") -> str | None:
-        if keep is None:
+        if save is None:
             return None
         covered = [page.locator(_FORM_VALUES)]
-        return keep(page.screenshot(type="png", mask=covered, timeout=deadline * 1000), "image/png")
+        return save(page.screenshot(type="png", mask=covered, timeout=deadline * 1000), "image/png")
 
     return shoot
 
@@ -340,7 +340,7 @@ def open_view(
     page: "Page | None" = None,
     *,
     state: "StorageState | None" = None,
-    keep: Keep | None = None,
+    save: SavePicture | None = None,
     clock: Callable[[], datetime] = _utc_now,
     deadline: float = 10.0,
     glance: float | None = None,
@@ -358,7 +358,7 @@ def open_view(
         state: the session to copy, perhaps with the sessionStorage of its tabs (see `session`). None takes the cookies
             of the context of the task's page. (Not its whole storage state: that call hangs for ever while a page there
             hangs or shows a dialog: measured.)
-        keep: stores a picture and returns its SHA-256; without it, no pictures are taken by default.
+        save: stores a picture and returns its SHA-256; without it, no pictures are taken by default.
         clock: the time, in UTC.
         deadline: seconds for each part of a look at one page.
         glance: the same for the task's page, which may wait for an answer that never comes; None = `deadline`.
@@ -381,7 +381,7 @@ def open_view(
         glance=deadline if glance is None else glance,
         answer_of_post=answer_of_post,
         options=options or {},
-        shoot=shoot or _screenshot(keep, deadline),
+        shoot=shoot or _screenshot(save, deadline),
         recorded=recorded,
         sites=sites,
     )

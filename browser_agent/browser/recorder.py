@@ -62,7 +62,7 @@ class Recorder:
         self._files: list[_File] = []
         self._answers: list[str] = []
         self._document = ""
-        self._begun = self._cut = False
+        self._begun = self._truncated = False
 
     def __enter__(self) -> Self:
         with suppress(Error):  # a page that is gone has nothing to record; the gesture itself will fail
@@ -104,13 +104,13 @@ class Recorder:
         for opened in self._pages:
             opened.read()
         return Recording(
-            toasts=tuple(self._toasts.heard),
-            pages=tuple(opened.told for opened in self._pages if opened.counts),
-            downloads=tuple(file.told for file in self._files),
+            toasts=tuple(self._toasts.shown),
+            pages=tuple(opened.result for opened in self._pages if opened.counts),
+            downloads=tuple(file.result for file in self._files),
             answers=tuple(self._answers),
             document=self._document,
-            deaf=self._toasts.deaf,
-            cut=self._cut or self._toasts.cut,
+            toast_failure=self._toasts.failure,
+            truncated=self._truncated or self._toasts.truncated,
         )
 
     def _opened(self, page: Page) -> None:
@@ -119,7 +119,7 @@ class Recorder:
         if "pages" not in self._kinds or not self._begun:
             return
         if len(self._pages) >= MOST_PAGES:
-            self._cut = True
+            self._truncated = True
             return
         opened = _Opened(page, self._clock(), self._shoot)
         self._pages.append(opened)
@@ -131,7 +131,7 @@ class Recorder:
         if not self._begun:
             return
         if len(self._files) >= MOST_FILES:
-            self._cut = True
+            self._truncated = True
             return
         file = _File(download, self._clock())
         self._files.append(file)
@@ -168,7 +168,7 @@ class _Opened:
         return self._page.url != HELPER_ADDRESS
 
     @property
-    def told(self) -> OpenedPage:
+    def result(self) -> OpenedPage:
         """The page as last read."""
         return self._last.model_copy(update={"closed": self._page.is_closed()})
 
@@ -194,7 +194,7 @@ class _File:
 
     def __init__(self, download: Download, at: datetime) -> None:
         self._download = download
-        self.told = Downloaded(name=download.suggested_filename, at=at)
+        self.result = Downloaded(name=download.suggested_filename, at=at)
 
     def wait(self) -> None:
         """Wait for it to finish, while everything else goes on: this is called from an event. Never raises."""
@@ -202,7 +202,7 @@ class _File:
             facts = _contents(Path(self._download.path()))
         except (Error, OSError) as error:
             facts = {"failure": (str(error).splitlines() or [""])[0]}
-        self.told = self.told.model_copy(update=facts)
+        self.result = self.result.model_copy(update=facts)
 
 
 def _contents(path: Path) -> dict[str, object]:

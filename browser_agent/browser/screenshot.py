@@ -1,4 +1,4 @@
-"""Takes a picture of a page without changing the page, and covers what must not be seen before the picture is kept.
+"""Takes a picture of a page without changing the page, and covers what must not be seen before the picture is saved.
 
 A picture is optional, the verdict isn't: every failure ends as `NoPicture` with its reason, inside one deadline.
 Chromium's own capture is tried first, then Playwright's; if both fail, there is no picture.
@@ -8,7 +8,7 @@ answer is covered as a whole.
 
 Not covered: text in images, and an undeclared secret that doesn't look like one.
 
-`capture` must never raise, and a kept picture must never show an uncovered control, card number or known secret.
+`capture` must never raise, and a saved picture must never show an uncovered control, card number or known secret.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ wanted => {
 
 @dataclass(frozen=True)
 class Picture:
-    """A kept picture. `kept` is the name that `keep` returned; `how` says which capture took it."""
+    """A saved picture. `digest` is the name that `save` returned; `how` says which capture took it."""
 
-    kept: str
+    digest: str
     webp: bytes = field(repr=False)
     width: int
     height: int
@@ -101,10 +101,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class NoPicture:
-    """Why there is no picture; never a reason to change a verdict. `unkept` = it was taken, but can't be kept."""
+    """Why there is no picture; never a reason to change a verdict. `unsaved` = it was taken, but can't be saved."""
 
     reason: str
-    unkept: bool = False
+    unsaved: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Unsafe(Exception):
 
 
 @plain_dataclass(frozen=True)
-class Veil:
+class MaskRules:
     """What pictures must not show: what the scrubber finds in a text, and every control except those in `shown`.
 
     `shown` = CSS selectors of fields that may be seen, such as `[name=amount]`.
@@ -142,37 +142,37 @@ class Veil:
 
 
 def capture(
-    page: Page, deadline_seconds: float, keep: Callable[[bytes], str], veil: Veil | None = None
+    page: Page, deadline_seconds: float, save: Callable[[bytes], str], mask_rules: MaskRules | None = None
 ) -> Picture | NoPicture:
-    """Capture the page's viewport, cover what must not be seen, keep it as WebP. Never raises.
+    """Capture the page's viewport, cover what must not be seen, save it as WebP. Never raises.
 
     Args:
         page: the page, which isn't changed.
         deadline_seconds: the time limit for all calls to the page.
-        keep: stores the bytes and returns their name; if it raises, the error becomes the reason for `NoPicture`.
-        veil: what must not be seen.
+        save: stores the bytes and returns their name; if it raises, the error becomes the reason for `NoPicture`.
+        mask_rules: what must not be seen.
     """
-    taken = shoot(page, deadline_seconds, veil)
-    return taken if isinstance(taken, NoPicture) else develop(taken, keep)
+    taken = shoot(page, deadline_seconds, mask_rules)
+    return taken if isinstance(taken, NoPicture) else develop(taken, save)
 
 
-def shoot(page: Page, deadline_seconds: float, veil: Veil | None = None) -> Shot | NoPicture:
+def shoot(page: Page, deadline_seconds: float, mask_rules: MaskRules | None = None) -> Shot | NoPicture:
     """The half of `capture` that needs the page and its thread. Never raises."""
     try:
-        return _Camera(page, time.monotonic() + deadline_seconds, veil or Veil()).shoot()
+        return _Camera(page, time.monotonic() + deadline_seconds, mask_rules or MaskRules()).shoot()
     except Exception as error:  # a browser can raise anything; a picture must not cost a gesture's settlement
         return NoPicture(_reason(error))
 
 
-def develop(shot: Shot, keep: Callable[[bytes], str]) -> Picture | NoPicture:
-    """The other half: cover, encode, keep. It needs no page, so any thread can run it. Never raises."""
+def develop(shot: Shot, save: Callable[[bytes], str]) -> Picture | NoPicture:
+    """The other half: cover, encode, save. It needs no page, so any thread can run it. Never raises."""
     try:
         image = pictures.decode(shot.raw)
         boxes = _in_pixels(shot.places, image.width, image.height)
         covered = pictures.cover(image, boxes)
         webp = pictures.encode(covered)
         return Picture(
-            kept=keep(webp),
+            digest=save(webp),
             webp=webp,
             width=image.width,
             height=image.height,
@@ -181,7 +181,7 @@ def develop(shot: Shot, keep: Callable[[bytes], str]) -> Picture | NoPicture:
             one_colour=pictures.is_flat(covered),
         )
     except StoreUnusable as unusable:  # a full disk, a bucket that does not answer
-        return NoPicture(str(unusable), unkept=True)
+        return NoPicture(str(unusable), unsaved=True)
     except Exception as error:  # as above
         return NoPicture(_reason(error))
 
@@ -189,9 +189,9 @@ def develop(shot: Shot, keep: Callable[[bytes], str]) -> Picture | NoPicture:
 class _Camera:
     """One picture being taken, inside one deadline."""
 
-    def __init__(self, page: Page, deadline: float, veil: Veil) -> None:
-        self._page, self._deadline, self._veil = page, deadline, veil
-        self._selectors = [", ".join(veil.shown), SECRET_CONTROLS]
+    def __init__(self, page: Page, deadline: float, mask_rules: MaskRules) -> None:
+        self._page, self._deadline, self._mask_rules = page, deadline, mask_rules
+        self._selectors = [", ".join(mask_rules.shown), SECRET_CONTROLS]
 
     def shoot(self) -> Shot:
         """Read the state and places, capture, read the state again: only an unmoved page is known to be covered."""
@@ -232,7 +232,7 @@ class _Camera:
         """The places to cover, and whether they must be read again after the capture."""
         styles = {"computedStyles": ["visibility"]}
         snapshot = within(self._share(), lambda: session.send("DOMSnapshot.captureSnapshot", styles))
-        found = find(snapshot, self._veil.scrubber, stance["inner"], [tuple(box) for box in stance["boxes"]])
+        found = find(snapshot, self._mask_rules.scrubber, stance["inner"], [tuple(box) for box in stance["boxes"]])
         silent = [tuple(each) for each in stance["frames"] if not isinstance(each, int)]
         boxes = [*found.boxes, *self._parts(found), *silent]
         places = Places(tuple(boxes), stance["width"], stance["height"], stance["zoom"])

@@ -18,7 +18,7 @@ from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.browser.error_texts import complaints
 from browser_agent.browser.guarded_browser import ATTACH_SECONDS, HELPER_ADDRESS
 from browser_agent.browser.page_state import PageState, give_session_storage, read_page_state
-from browser_agent.browser.screenshot import NoPicture, Picture, Veil, capture
+from browser_agent.browser.screenshot import MaskRules, NoPicture, Picture, capture
 from observers.evidence import plain_address
 from observers.recording import Recording
 from observers.request_pattern import SAFE_METHODS
@@ -38,7 +38,7 @@ GLANCE_SECONDS = 2.0
 
 _ASKS_PASSWORD = "() => [...document.querySelectorAll('input[type=password]')].some((field) => field.checkVisibility())"
 
-Keep = Callable[[bytes, str], str]
+SavePicture = Callable[[bytes, str], str]
 
 
 class TaskPage:
@@ -47,16 +47,16 @@ class TaskPage:
     Args:
         browser: the page's browser, in which observers' fresh pages are opened.
         page: the page.
-        keep: stores a picture and returns its digest.
-        veil: what pictures must not show.
+        save: stores a picture and returns its digest.
+        mask_rules: what pictures must not show.
 
     Attributes:
         fresh: context options for fresh pages, so that they appear to sites as the task's page does.
         look_seconds: the time limit of one look at one page.
     """
 
-    def __init__(self, browser: Browser, page: Page, keep: Keep, veil: Veil | None = None) -> None:
-        self._keep, self._veil = keep, veil
+    def __init__(self, browser: Browser, page: Page, save: SavePicture, mask_rules: MaskRules | None = None) -> None:
+        self._save, self._mask_rules = save, mask_rules
         self.fresh: Mapping[str, Any] = {}
         self.look_seconds = LOOK_SECONDS
         self.browser = browser
@@ -73,10 +73,10 @@ class TaskPage:
         playwright: Playwright,
         endpoint: str,
         target: str | None,
-        keep: Keep,
+        save: SavePicture,
         slow_mo_ms: float = 0,
         attach_seconds: float = ATTACH_SECONDS,
-        veil: Veil | None = None,
+        mask_rules: MaskRules | None = None,
     ) -> TaskPage:
         """Attach to our own Chromium, and find the task's page in it.
 
@@ -84,16 +84,16 @@ class TaskPage:
             playwright: the worker's Playwright.
             endpoint: the Chromium's address.
             target: the id of the page that an earlier attempt acted on, to find it again.
-            keep: stores a picture and returns its digest.
+            save: stores a picture and returns its digest.
             slow_mo_ms: milliseconds to wait before every call.
             attach_seconds: how long attaching may take.
-            veil: what pictures must not show.
+            mask_rules: what pictures must not show.
 
         Raises:
             TimeoutError, DeadlinePassed: a page of the browser hangs, so that nothing can attach.
         """
         browser = playwright.chromium.connect_over_cdp(endpoint, timeout=attach_seconds * 1000, slow_mo=slow_mo_ms)
-        return cls(browser, _find(browser.contexts[0], target), keep, veil)
+        return cls(browser, _find(browser.contexts[0], target), save, mask_rules)
 
     @property
     def target(self) -> str | None:
@@ -137,7 +137,7 @@ class TaskPage:
             self.browser,
             page,
             state=state or None,
-            keep=self._keep,
+            save=self._save,
             clock=clock,
             deadline=self.look_seconds,
             glance=GLANCE_SECONDS,
@@ -222,15 +222,15 @@ class TaskPage:
         self.crashed = True
 
     def shoot(self, page: Page) -> str | None:
-        """Take and keep a picture of any page of the browser. Returns its digest, or None. Never raises."""
+        """Take and save a picture of any page of the browser. Returns its digest, or None. Never raises."""
         taken = self._capture(page)
-        return taken.kept if isinstance(taken, Picture) else None
+        return taken.digest if isinstance(taken, Picture) else None
 
     def _capture(self, page: Page) -> Picture | NoPicture:
-        return capture(page, PICTURE_SECONDS, self._keep_webp, self._veil)
+        return capture(page, PICTURE_SECONDS, self._save_webp, self._mask_rules)
 
-    def _keep_webp(self, content: bytes) -> str:
-        return self._keep(content, "image/webp")
+    def _save_webp(self, content: bytes) -> str:
+        return self._save(content, "image/webp")
 
 
 def _find(context: BrowserContext, target: str | None) -> Page:

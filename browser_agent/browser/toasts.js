@@ -1,20 +1,20 @@
-// Hears what a document begins to show, for texts that are gone before anybody reads the page. Runs in a world of its
-// own, which the page can neither see nor fool; changes nothing in it, and never reads the value of a form control.
-// `tell` is the way out; SNAPSHOT is the function that reads every page here.
+// Records each text that a document begins to show, because it may be gone before the page is read. Runs in an isolated
+// world, which the page can neither see nor fool. It changes nothing in the page and never reads a form control's value.
+// `report` sends a text to Python; SNAPSHOT is the function that reads pages everywhere else, too.
 (() => {
   if (globalThis.recorder) return;
   const snapshot = SNAPSHOT;
   const UNREAD = "input, textarea, select, option, datalist, script, style, noscript, template, iframe, [contenteditable]:not([contenteditable=false])";
   const SEEN = { childList: true, subtree: true, characterData: true, attributes: true,
                  attributeFilter: ["class", "style", "hidden", "open", "aria-hidden"] };
-  const APART = 50;   // milliseconds between two readings: no person reads faster
-  const LATER = 250;  // for what was still hidden: a fade-in has begun by then
+  const INTERVAL = 50;  // milliseconds between two readings: no person reads faster
+  const RETRY_AFTER = 250;  // for an element that was still hidden: a fade-in has begun by then
   const MOST_CHARACTERS = 20000;
-  const waiting = new Map();  // what has changed -> how often it was looked at in vain
+  const waiting = new Map();  // a changed element -> how often it was read while it still showed no text
   const last = new WeakMap();
   const watched = new WeakSet();
   let timer = null;
-  let shownAt = -APART;
+  let shownAt = -INTERVAL;
 
   const hosts = (tree) => [...tree.querySelectorAll("*")].filter((element) => element.shadowRoot);
   const watch = (tree) => {
@@ -25,22 +25,22 @@
   };
   const elementOf = (node) =>
     node.nodeType === Node.ELEMENT_NODE ? node : node.parentElement ?? node.getRootNode().host ?? null;
-  const note = (node) => {
+  const queue = (node) => {
     const element = elementOf(node);
     if (!element || element.closest(UNREAD)) return;
     waiting.set(element, 0);
-    timer ??= setTimeout(show, Math.max(0, shownAt + APART - performance.now()));
+    timer ??= setTimeout(show, Math.max(0, shownAt + INTERVAL - performance.now()));
     if (element !== node) return;
     if (element.shadowRoot) watch(element.shadowRoot);
     for (const host of hosts(element)) watch(host.shadowRoot);
   };
-  const take = (changes) => {
+  const queueAll = (changes) => {
     for (const change of changes) {
-      if (change.type === "childList") change.addedNodes.forEach(note);
-      else note(change.target);
+      if (change.type === "childList") change.addedNodes.forEach(queue);
+      else queue(change.target);
     }
   };
-  const observer = new MutationObserver(take);
+  const observer = new MutationObserver(queueAll);
 
   const inline = (element) => /^(inline$|contents|ruby)/.test(getComputedStyle(element).display);
   const blockOf = (element) => {
@@ -60,30 +60,30 @@
     timer = null;
     shownAt = performance.now();
     const tries = new Map();
-    for (const [element, vain] of waiting) if (element.isConnected) tries.set(blockOf(element), vain);
+    for (const [element, misses] of waiting) if (element.isConnected) tries.set(blockOf(element), misses);
     waiting.clear();
-    for (const [root, vain] of tries) {
+    for (const [root, misses] of tries) {
       if (within(root, tries)) continue;
       const read = pieces(root);
       const text = read.join("");
       if (!text.trim()) {
-        if (vain < 2) waiting.set(root, vain + 1);
+        if (misses < 2) waiting.set(root, misses + 1);
       } else if (last.get(root) !== text) {
         last.set(root, text);
-        tell(JSON.stringify(read));
+        report(JSON.stringify(read));
       }
     }
-    if (waiting.size) timer = setTimeout(show, LATER);
+    if (waiting.size) timer = setTimeout(show, RETRY_AFTER);
   };
 
   watch(document);
-  addEventListener("toggle", (event) => note(event.target), true);
-  // What a page that is left has said is not heard any more at its `pagehide` (measured).
-  addEventListener("beforeunload", () => { take(observer.takeRecords()); show(); }, true);
+  addEventListener("toggle", (event) => queue(event.target), true);
+  // At `pagehide` it is too late: a binding called there no longer reaches Python (measured).
+  addEventListener("beforeunload", () => { queueAll(observer.takeRecords()); show(); }, true);
   globalThis.recorder = {
-    // From now on; what is shown now is old.
+    // Returns what is shown now; later texts are new.
     mark: () => {
-      take(observer.takeRecords());
+      queueAll(observer.takeRecords());
       show();
       waiting.clear();
       return JSON.stringify(document.documentElement ? pieces(document.documentElement) : []);

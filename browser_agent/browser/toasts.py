@@ -26,9 +26,9 @@ from observers.text import VisibleText
 SECONDS = 2.0
 MOST_TOASTS = 200
 MOST_CHARACTERS = 400
-"""A longer text is a new view rather than a toast: it is kept line by line."""
+"""A longer text is a new view rather than a toast: it is recorded line by line."""
 _WORLD = "browser-agent recorder"
-_TELL = "tell"
+_REPORT = "report"
 
 
 class Toasts:
@@ -41,67 +41,67 @@ class Toasts:
 
     def __init__(self, page: Page, clock: Callable[[], datetime]) -> None:
         self._page, self._clock = page, clock
-        self._ears: list[_Ear] = []
+        self._listeners: list[_TextListener] = []
         self._old: set[str] = set()
         self._marked = False
-        self.heard: list[Toast] = []
-        self.deaf = ""
-        self.cut = False
+        self.shown: list[Toast] = []
+        self.failure = ""
+        self.truncated = False
 
     def install(self) -> None:
-        """Begin to listen. Never raises: if that fails, `deaf` says why."""
+        """Begin to listen. Never raises: if that fails, `failure` says why."""
         try:
-            self._ears = [self._ear(self._page)]
+            self._listeners = [self._listener(self._page)]
             for frame in self._page.frames[1:]:
                 with suppress(Error):  # a frame in the page's own process is covered by the page's session
-                    self._ears.append(self._ear(frame))
+                    self._listeners.append(self._listener(frame))
         except (Error, DeadlinePassed) as error:
-            self.deaf = f"the page could not be listened to: {_first_line(error)}"
+            self.failure = f"toasts could not be recorded: {_first_line(error)}"
 
     def mark(self) -> None:
         """Count new text from now on; what is shown now is old. Never raises."""
         try:
-            for ear in self._ears:
-                for text in ear.mark():
+            for listener in self._listeners:
+                for text in listener.mark():
                     self._old.update(text.splitlines())
         except (Error, DeadlinePassed) as error:
-            self.deaf = f"the page did not say what it showed before the gesture: {_first_line(error)}"
-        self._marked = not self.deaf
+            self.failure = f"the page's text before the gesture could not be read: {_first_line(error)}"
+        self._marked = not self.failure
 
     def close(self) -> None:
-        """Stop listening; `heard` is kept."""
-        for ear in self._ears:
-            ear.close()
-        self._ears = []
+        """Stop listening; `shown` stays."""
+        for listener in self._listeners:
+            listener.close()
+        self._listeners = []
 
-    def _ear(self, where: Page | Frame) -> _Ear:
+    def _listener(self, where: Page | Frame) -> _TextListener:
         session = within(SECONDS, lambda: self._page.context.new_cdp_session(where))
-        return _Ear(session, self._hear)
+        return _TextListener(session, self._record)
 
-    def _hear(self, text: str) -> None:
+    def _record(self, text: str) -> None:
         lines = [line for line in text.splitlines() if line not in self._old]
         if not self._marked or not lines:
             return
         fresh = "\n".join(lines)
         for one in [fresh] if len(fresh) <= MOST_CHARACTERS else [line[:MOST_CHARACTERS] for line in lines]:
-            if len(self.heard) >= MOST_TOASTS:
-                self.cut = True
-            elif all(one != toast.text for toast in self.heard):
-                self.heard.append(Toast(text=one, at=self._clock()))
+            if len(self.shown) >= MOST_TOASTS:
+                self.truncated = True
+            elif all(one != toast.text for toast in self.shown):
+                self.shown.append(Toast(text=one, at=self._clock()))
 
 
-class _Ear:
+class _TextListener:
     """One connection to a page, or to a frame that has its own process."""
 
-    def __init__(self, session: CDPSession, hear: Callable[[str], None]) -> None:
-        self._session, self._hear = session, hear
+    def __init__(self, session: CDPSession, record: Callable[[str], None]) -> None:
+        self._session, self._record = session, record
         self._worlds: list[int] = []
-        session.on("Runtime.executionContextCreated", self._world_came)
-        session.on("Runtime.executionContextDestroyed", self._world_went)
-        session.on("Runtime.bindingCalled", self._told)
+        session.on("Runtime.executionContextCreated", self._world_created)
+        session.on("Runtime.executionContextDestroyed", self._world_destroyed)
+        session.on("Runtime.bindingCalled", self._binding_called)
         self._ask("Page.enable")
         self._ask("Runtime.enable")
-        self._ask("Runtime.addBinding", name=_TELL, executionContextName=_WORLD)
+        self._ask("Runtime.addBinding", name=_REPORT, executionContextName=_WORLD)
         source = _script()
         self._ask("Page.addScriptToEvaluateOnNewDocument", source=source, worldName=_WORLD, runImmediately=True)
 
@@ -129,17 +129,17 @@ class _Ear:
     def _ask(self, method: str, **arguments: Any) -> dict[str, Any]:
         return within(SECONDS, lambda: self._session.send(method, arguments))
 
-    def _world_came(self, event: dict[str, Any]) -> None:
+    def _world_created(self, event: dict[str, Any]) -> None:
         if event["context"]["name"] == _WORLD:
             self._worlds.append(event["context"]["id"])
 
-    def _world_went(self, event: dict[str, Any]) -> None:
+    def _world_destroyed(self, event: dict[str, Any]) -> None:
         if event["executionContextId"] in self._worlds:
             self._worlds.remove(event["executionContextId"])
 
-    def _told(self, event: dict[str, Any]) -> None:
-        if event["name"] == _TELL:
-            self._hear(_text(json.loads(event["payload"])))
+    def _binding_called(self, event: dict[str, Any]) -> None:
+        if event["name"] == _REPORT:
+            self._record(_text(json.loads(event["payload"])))
 
 
 def _script() -> str:

@@ -47,7 +47,7 @@ class _StartRequest:
     environment: dict[str, str] = field(repr=False)
 
 
-class _Server:
+class _ServerLoop:
     """The server: one thread that waits for requests and for workers' deaths."""
 
     def __init__(self, keeper: socket.socket) -> None:
@@ -147,4 +147,4 @@ def main(descriptor: int) -> int:
     if threading.active_count() > 1:
         raise RuntimeError(f"an import has started a thread: {threading.enumerate()}")
     gc.freeze()  # what exists now is shared with the workers: never collected, so never copied
-    return worker.main(_Server(socket.socket(fileno=descriptor)).serve())
+    return worker.main(_ServerLoop(socket.socket(fileno=descriptor)).serve())

@@ -76,7 +76,7 @@ class OpenAttempt(Attempt):
     ) -> None:
         super().__init__(store, held.lease, sites, replace(options, keep_looking=0.0, pause_before_gesture=False))
         self._renewed_lease, self._tell = held, tell
-        self._own_task_page = self._task_page = TaskPage(browser, page, store.artifacts.save, self.veil)
+        self._own_task_page = self._task_page = TaskPage(browser, page, store.artifacts.save, self.mask_rules)
         self.task_page.fresh, self.task_page.look_seconds = options.appearance.context_options, options.look_timeout
         self._reach, self._number = reach, 0
         self._guard = OwnPageGate(page, self._release, lambda point, gesture: reach(point, self._number))

@@ -85,7 +85,7 @@ class WorkerAttempt(Attempt):
         save, slow_mo = self.store.artifacts.save, self.options.slow_mo
         try:
             return TaskPage.attached(
-                self._playwright, self._chromium.endpoint, self._old_target(), save, slow_mo, seconds, self.veil
+                self._playwright, self._chromium.endpoint, self._old_target(), save, slow_mo, seconds, self.mask_rules
             )
         except (TimeoutError, DeadlinePassed):
             return None

@@ -35,7 +35,7 @@ def after_picture(attempt: Attempt, before: str | None) -> dict[str, Any]:
         change |= {"unsettled": True} if _is_unsettled(change) else {}
     if isinstance(taken, NoPicture):
         return {"change": json.dumps({"no_picture": taken.reason})}
-    return {"after": taken.kept, "change": json.dumps(change) if change else None}
+    return {"after": taken.digest, "change": json.dumps(change) if change else None}
 
 
 def _is_unsettled(change: dict[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NoReturn
 from playwright.sync_api import Page
 
 from browser_agent.browser.recorder import Recorder
-from browser_agent.browser.screenshot import Veil
+from browser_agent.browser.screenshot import MaskRules
 from browser_agent.browser.task_page import TaskPage
 from browser_agent.errors import Stopped, WaitingForPerson
 from browser_agent.options import Options
@@ -52,10 +52,10 @@ class Attempt(ABC):
     # the page
 
     @property
-    def veil(self) -> Veil:
+    def mask_rules(self) -> MaskRules:
         """What pictures of its pages must not show."""
         shown = tuple(field for site in self.sites.values() for field in site.shows_fields)
-        return Veil(self.store.database.scrubber, shown)
+        return MaskRules(self.store.database.scrubber, shown)
 
     @property
     @abstractmethod

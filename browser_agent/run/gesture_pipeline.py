@@ -139,7 +139,7 @@ class GesturePipeline:
     def _intend(self, gesture: Gesture[Any], baseline: tuple[Observation, ...]) -> GestureRow:
         box = _box(gesture)
         picture = self.attempt.task_page.picture()
-        if isinstance(picture, NoPicture) and picture.unkept:
+        if isinstance(picture, NoPicture) and picture.unsaved:
             raise MachineTrouble(f"{picture.reason} Nothing is made that can't be shown: {gesture.intent}.")
         stored = {**gesture.stored(), "no_picture": picture.reason if isinstance(picture, NoPicture) else None}
         intent = Intent(
@@ -150,7 +150,7 @@ class GesturePipeline:
             account=self.site.account if self.site else None,
             sends=gesture.sends,
             baseline=BASELINE.dump_json(baseline).decode(),
-            before=picture.kept if isinstance(picture, Picture) else None,
+            before=picture.digest if isinstance(picture, Picture) else None,
             target_box=json.dumps(box) if box else None,
             reverse=self.reverse,
         )
@@ -267,7 +267,7 @@ class GesturePipeline:
         because = f"the site said no: {no}"
         self.attempt.emit("settled", f"rejected: {row.words}", outcome="rejected", reasons=[because], gesture=row.id)
         facts = {"reasons": json.dumps([because, *texts]), "proven_by": json.dumps(["wire"])}
-        after = picture.kept if isinstance(picture, Picture) else None
+        after = picture.digest if isinstance(picture, Picture) else None
         return self._move(row, GestureState.REJECTED, after=after, wire=wire.model_dump_json(), **facts)
 
     def _refuse(self, row: GestureRow, refusal: Refusal) -> GestureRow:

@@ -323,7 +323,7 @@ class Recovery:
         """Take a picture of the page as it stands after the interruption, before anything else is done to it."""
         taken = self._attempt.task_page.picture()
         if isinstance(taken, Picture):
-            found = {"after": taken.kept}
+            found = {"after": taken.digest}
         else:
             found = {"change": json.dumps({"no_picture": taken.reason})}
         self._attempt.store.journal.record(self._attempt.lease, self._row.id, **found)

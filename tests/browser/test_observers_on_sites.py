@@ -48,7 +48,7 @@ def invoice(site: Site, reference: str = "S-101", **more: object) -> Record:
 
 
 def look(browser: Browser, observer: Observer, page: Page | None = None) -> Observation:
-    with open_view(browser, page, deadline=5, keep=lambda *_: "b" * 64) as view:
+    with open_view(browser, page, deadline=5, save=lambda *_: "b" * 64) as view:
         return observer.observe(view)
 
 

@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import Dialog, Page, Playwright
 
 from browser_agent.browser.deadline import DeadlinePassed, within
-from browser_agent.browser.screenshot import NoPicture, Picture, Veil, capture
+from browser_agent.browser.screenshot import MaskRules, NoPicture, Picture, capture
 from browser_agent.errors import StoreUnusable
 from browser_agent.secrets.secret import Secret
 
@@ -95,8 +95,8 @@ def digest(webp: bytes) -> str:
     return hashlib.sha256(webp).hexdigest()
 
 
-def picture_of(page: Page, seconds: float = 5.0, veil: Veil | None = None) -> Picture:
-    taken = capture(page, seconds, digest, veil)
+def picture_of(page: Page, seconds: float = 5.0, mask_rules: MaskRules | None = None) -> Picture:
+    taken = capture(page, seconds, digest, mask_rules)
     assert isinstance(taken, Picture), taken
     return taken
 
@@ -119,7 +119,7 @@ def test_a_picture_is_a_webp_of_the_viewport(page):
     image = Image.open(io.BytesIO(taken.webp))
     assert (image.format, image.size) == ("WEBP", (taken.width, taken.height))
     assert [taken.width, taken.height] == page.evaluate("[innerWidth, innerHeight]")
-    assert (taken.kept, taken.how, taken.covered, taken.one_colour) == (digest(taken.webp), "chromium", 1, False)
+    assert (taken.digest, taken.how, taken.covered, taken.one_colour) == (digest(taken.webp), "chromium", 1, False)
 
 
 @pytest.mark.parametrize("place", CONTROLS.values(), ids=CONTROLS.keys())
@@ -129,7 +129,7 @@ def test_two_secrets_in_a_control_give_the_same_picture(page, place):
     show(page, place.format("739164", "739164"))
     second = picture_of(page)
     assert first.covered >= 1
-    assert first.kept == second.kept
+    assert first.digest == second.digest
 
 
 @pytest.mark.parametrize("place", TEXTS.values(), ids=TEXTS.keys())
@@ -138,7 +138,7 @@ def test_two_secrets_in_a_text_give_the_same_picture(page, place):
     for secret in ("482915", "739164"):
         Secret(secret)
         show(page, place.format(secret) if "{:.3}" not in place else place.format(secret, secret[3:]))
-        pictures.append(picture_of(page).kept)
+        pictures.append(picture_of(page).digest)
     assert pictures[0] == pictures[1]
 
 
@@ -146,23 +146,23 @@ def test_what_is_no_secret_is_seen(page):
     kept = set()
     for customer, ticked in (("Contoso", ""), ("Fabrikam", ""), ("Fabrikam", "checked")):
         show(page, f"<h1>Invoice for {customer}</h1><input type=checkbox {ticked}><button>Post</button>")
-        kept.add(picture_of(page).kept)
+        kept.add(picture_of(page).digest)
     assert len(kept) == 3
 
 
 def test_only_what_the_site_lets_be_seen_is_seen_in_a_field(page):
-    veil, pictures = Veil(shown=("[name=amount]", "[name=pin]")), []
+    mask_rules, pictures = MaskRules(shown=("[name=amount]", "[name=pin]")), []
     for amount, note in (("380.00", "4711"), ("380.00", "8932"), ("9.90", "8932")):
         show(page, f"<input name=amount value={amount}><input name=note value={note}><input type=password name=pin>")
-        pictures.append(picture_of(page, veil=veil))
-    assert pictures[0].kept == pictures[1].kept != pictures[2].kept
+        pictures.append(picture_of(page, mask_rules=mask_rules))
+    assert pictures[0].digest == pictures[1].digest != pictures[2].digest
     assert pictures[0].covered == 2  # a password is never shown, whatever the site says
 
 
 def test_a_field_that_may_be_seen_is_covered_when_it_holds_a_card_number(page):
-    veil = Veil(shown=("[name=note]",))
+    mask_rules = MaskRules(shown=("[name=note]",))
     show(page, "<input name=note value='4111 1111 1111 1111'>")
-    assert picture_of(page, veil=veil).covered == 1
+    assert picture_of(page, mask_rules=mask_rules).covered == 1
 
 
 def test_a_card_number_an_address_and_a_token_are_covered_and_the_rest_of_their_line_is_not(page):
@@ -174,7 +174,7 @@ def test_a_card_number_an_address_and_a_token_are_covered_and_the_rest_of_their_
     ):
         mono = "<style>p{font-family:monospace}</style>"
         show(page, f"{mono}<p>Paid by {card} for {reference}<p>{mail} wrote<p>token {token} of {reference}</p>")
-        kept.add(picture_of(page).kept)
+        kept.add(picture_of(page).digest)
     assert len(kept) == 2
 
 
@@ -185,7 +185,7 @@ def test_a_frame_of_another_origin_is_covered(page, hanging_site):
         page.goto(hanging_site, wait_until="commit")
         page.set_content(f"<p>pay here</p><iframe src='{elsewhere}?{secret}'></iframe>", wait_until="commit")
         page.frame_locator("iframe").locator("input").fill(secret, timeout=5000)
-        kept.add(picture_of(page).kept)
+        kept.add(picture_of(page).digest)
     assert len(kept) == 1
 
 
@@ -197,7 +197,7 @@ def test_secrets_are_covered_on_a_dense_screen(start_chromium, playwright: Playw
         show(page, f"<div style='height:200px'></div><input name=passwd value={secret}>")
         pictures.append(picture_of(page))
     assert pictures[0].width == 2 * page.evaluate("innerWidth")
-    assert pictures[0].kept == pictures[1].kept
+    assert pictures[0].digest == pictures[1].digest
 
 
 def test_a_page_seen_through_a_lens_gets_no_picture(page):
@@ -309,8 +309,8 @@ def test_a_picture_that_the_store_cannot_keep_is_told_from_one_that_could_not_be
         raise StoreUnusable("A picture could not be stored in s3://pictures: it can't be reached.")
 
     page.goto(EMPTY)
-    unkept = NoPicture("A picture could not be stored in s3://pictures: it can't be reached.", unkept=True)
-    assert capture(page, 5, keep) == unkept
+    unsaved = NoPicture("A picture could not be stored in s3://pictures: it can't be reached.", unsaved=True)
+    assert capture(page, 5, keep) == unsaved
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ def view(attached: Browser, page: Page, kept: dict[str, bytes]) -> Iterator[Page
         kept["a" * 64] = picture
         return "a" * 64
 
-    with open_view(attached, page, deadline=3, keep=keep) as view:
+    with open_view(attached, page, deadline=3, save=keep) as view:
         yield view
 
 

@@ -70,7 +70,7 @@ class KeepRequest:
 
 
 @dataclass(frozen=True)
-class OpenQuestion:
+class AnswerableQuestion:
     """What a workflow must know about an open question."""
 
     id: str
@@ -85,7 +85,7 @@ class RunStatus:
     run: str
     state: str
     attempt: int
-    questions: list[OpenQuestion] = field(default_factory=list)
+    questions: list[AnswerableQuestion] = field(default_factory=list)
     why: str = ""
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from browser_agent.keeper.temporal.messages import OpenQuestion, RunStatus
+from browser_agent.keeper.temporal.messages import AnswerableQuestion, RunStatus
 from browser_agent.states import QuestionKind, RunState
 from browser_agent.store import Store
 from browser_agent.store.answers import allowed
@@ -28,8 +28,8 @@ def run_status(store: Store, run: str) -> RunStatus:
     return RunStatus(run, str(row.state), row.attempt, questions, raised)
 
 
-def _open(row: QuestionRow) -> OpenQuestion:
-    return OpenQuestion(row.id, sorted(str(answer) for answer in allowed(row)), row.kind in _LOOKED_AGAIN)
+def _open(row: QuestionRow) -> AnswerableQuestion:
+    return AnswerableQuestion(row.id, sorted(str(answer) for answer in allowed(row)), row.kind in _LOOKED_AGAIN)
 
 
 def application_error(store: Store, error: BaseException) -> ApplicationError:

@@ -30,8 +30,8 @@ with workflow.unsafe.imports_passed_through():
         STATUS,
         SUBMIT,
         WORKFLOW,
+        AnswerableQuestion,
         KeepRequest,
-        OpenQuestion,
         Reply,
         RunStatus,
         WorkflowInput,
@@ -63,7 +63,7 @@ class RunWorkflow:
     def __init__(self, work: WorkflowInput) -> None:
         self._work, self._run = work, work.run
         self._status: RunStatus | None = None
-        self._questions: list[OpenQuestion] = []
+        self._questions: list[AnswerableQuestion] = []
         self._answering = False  # an answer is being taken
         self._resumed = work.resumed
         self._interruptions = 0
@@ -155,7 +155,7 @@ class RunWorkflow:
             not self._resumed and self._status is not None and self._status.state in _WAITING and bool(self._questions)
         )
 
-    def _question(self, question: str) -> OpenQuestion | None:
+    def _question(self, question: str) -> AnswerableQuestion | None:
         return next((each for each in self._questions if each.id == question), None)
 
     def _learn(self, found: RunStatus) -> RunStatus:

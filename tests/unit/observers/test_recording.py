@@ -100,8 +100,8 @@ def test_a_toast_with_our_key_is_seen_and_one_without_is_a_candidate() -> None:
     assert (ours.observer, ours.evidence[0].words) == ("the toast", "shown at 12:00:00 UTC, after the gesture")
     other = look(TOAST, toasts=(Toast(text="Order ORD-8 placed for S-70", at=AT),))
     assert (other.sight, [match.values for match in other.candidates]) == (Sight.cannot_tell, [{"number": "ORD-8"}])
-    assert look(TOAST, deaf="the page could not be listened to").reasons == ("the page could not be listened to",)
-    assert "more than is kept" in look(TOAST, cut=True).reasons[0]
+    assert look(TOAST, toast_failure="toasts could not be recorded").reasons == ("toasts could not be recorded",)
+    assert "more than is recorded" in look(TOAST, truncated=True).reasons[0]
 
 
 def test_a_receipt_that_has_closed_is_seen_and_an_unread_one_is_named() -> None:
