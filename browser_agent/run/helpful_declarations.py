@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
 from browser_agent.run.look import Case
+from browser_agent.script.login_routines import login_of
 from browser_agent.wire import WireFact, WireReport, is_among
 from observers import Observation, Sight
 
@@ -49,6 +50,8 @@ def _lists(case: Case, seen: Sequence[Observation]) -> Iterator[str]:
     for observer, said in zip(case.proof, seen, strict=False):
         if observer.counts and said.sight is Sight.not_seen and not getattr(observer, "complete", True):
             yield f"complete=True of {said.observer}, if it holds every record. Then it can prove an absence"
+        if said.login and observer.site is not None and login_of(observer.site) is None:
+            yield f"a routine for {observer.site.name} (@login): it signs in when the session has ended"
         if said.counts and observer.site is not None and not observer.site.signed_in:
             yield f"signed_in of {observer.site.name}: what is on each page while the session lives"
 

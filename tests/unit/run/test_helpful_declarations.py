@@ -64,6 +64,10 @@ def test_a_list_that_is_not_declared_complete() -> None:
     assert of(case_of(listed()), saw()) == ["complete=True of the list"]
 
 
+def test_a_routine_that_signs_in() -> None:
+    assert of(case_of(listed(complete=True)), saw(Sight.cannot_tell, login=True)) == ["a routine for shop (@login)"]
+
+
 def test_a_key_that_somebody_else_may_have_used() -> None:
     seen = saw(Sight.seen, matches=(Match(identity="R-1"),))
     assert of(case_of(listed(complete=True, unique=False)), seen) == ["sole_user of shop", "created= of the list"]
