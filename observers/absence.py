@@ -110,7 +110,8 @@ def agrees_with_refusal(
     """Whether what was seen agrees with a negative answer of the site. Sites send statuses such as 401, 404 and 422
     after a commit too.
 
-    Either every observer that counts could tell and saw nothing new, or none counts and a page shows the refusal.
+    Either every observer that counts could tell and saw nothing new, in a list that no longer lags behind the answer,
+    or none counts and a page shows the refusal.
     """
     counting = [seen for seen in observations if seen.counts]
     befores = [*baselines, *([None] * len(observations))]
@@ -119,4 +120,5 @@ def agrees_with_refusal(
     if not counting:
         return circumstances.refusal_shown
     against = against_absence(observations, baselines, circumstances.model_copy(update={"promises": ()}))
-    return not against and all(seen.sight is Sight.not_seen for seen in counting)
+    waited = circumstances.waited or timedelta(0)
+    return not against and all(seen.sight is Sight.not_seen and _lag(seen) <= waited for seen in counting)

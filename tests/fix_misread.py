@@ -29,6 +29,7 @@ class MisreadShop:
         list_status: how it answers for its list, until `list_recovers` answers were given.
         says: what its list says besides.
         hides: its list shows another order, and never ours.
+        lag: seconds by which its list lags behind; it shows another order besides.
         optimistic: its page says that an order was placed before it has asked.
         returns: the error with which it answers an order by its form; "" = it doesn't.
     """
@@ -38,6 +39,8 @@ class MisreadShop:
         self.commits, self.status = True, 303
         self.list_status, self.list_recovers = 200, 1_000
         self.hides = self.optimistic = False
+        self.lag = 0.0
+        self._made_at = 0.0
         self.says = self.returns = ""
         shop = self
 
@@ -64,6 +67,7 @@ class MisreadShop:
                     return
                 if shop.commits:
                     shop.ledger.append(key)
+                    shop._made_at = time.monotonic()
                 time.sleep(0.2)
                 if shop.returns:
                     self.answer(f"<p role=alert>{shop.returns}</p>{FORM.format(key=key)}", shop.status)
@@ -90,7 +94,8 @@ class MisreadShop:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def list(self) -> str:
-        listed = ["R-0"] if self.hides else self.ledger
+        lags = time.monotonic() - self._made_at < self.lag
+        listed = ["R-0"] if self.hides or lags else ["R-0", *self.ledger] if self.lag else self.ledger
         rows = "".join(f"<tr><td>N-{number}</td><td>{key}</td></tr>" for number, key in enumerate(listed, 1))
         head = "<thead><tr><th>Number</th><th>Reference</th></tr></thead>"
         return f"<table>{head}<tbody>{rows}</tbody></table><p>{len(listed)} orders</p><p>{self.says}</p>"

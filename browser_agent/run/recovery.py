@@ -10,7 +10,7 @@ reloads no page.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
@@ -26,7 +26,7 @@ from browser_agent.run.outcome_question import outcome_question
 from browser_agent.run.sign_in import run_login, signed_out_sites
 from browser_agent.states import OPEN_GESTURE_STATES, GestureState, QuestionKind, QuestionState
 from browser_agent.store.records import GestureRow, QuestionRow
-from browser_agent.wire import WireReport
+from browser_agent.wire import WireFact, WireReport
 from observers import Site, UnknownKind
 
 BACK_OFF_SECONDS = (1.0, 2.0, 4.0, 8.0, 15.0)
@@ -108,8 +108,7 @@ class Recovery:
         """
         wire = self._attempt.wire(self._row.id)
         self._record_wire(wire)
-        documented = self._case.site.rejects if self._case and self._case.site else ()
-        if not (rejection(wire, documented) or self._nothing_left(wire) or never_sent(wire)):
+        if not (rejection(wire, self._documented) or self._nothing_left(wire) or never_sent(wire)):
             return None
         self._end_sender()
         wire = self._attempt.wire(self._row.id)  # what was released while the browser was being ended counts
@@ -117,15 +116,23 @@ class Recovery:
         if self._nothing_left(wire):
             why = "the gate was armed before the input, nothing passed it, and nothing can pass it any more"
             return self._move(GestureState.NOT_HAPPENED, reasons=[why], proven_by=["gate"])
-        no, unsent = rejection(wire, documented), never_sent(wire)
+        no, unsent = rejection(wire, self._documented), never_sent(wire)
         if (no is None and unsent is None) or self._looker is None:
             return None
         looked = self._look_signed_in()
         if not looked.agrees_with_refusal:
             return self._concluded(looked)
         if no is not None:
-            return self._move(GestureState.REJECTED, reasons=[f"the site said no: {no}"], proven_by=["wire"])
+            return self._reject(no)
         return self._move(GestureState.NOT_HAPPENED, reasons=[f"never sent: {unsent}"], proven_by=["wire"])
+
+    @property
+    def _documented(self) -> Sequence[int]:
+        """The statuses that the site documents as rejections."""
+        return self._case.site.rejects if self._case and self._case.site else ()
+
+    def _reject(self, no: WireFact) -> GestureRow:
+        return self._move(GestureState.REJECTED, reasons=[f"the site said no: {no}"], proven_by=["wire"])
 
     def _nothing_left(self, wire: WireReport) -> bool:
         """In a browser that isn't ours to end, only a request that the guard refused is known not to have left."""
@@ -230,6 +237,9 @@ class Recovery:
             case Move.CARRY_ON:
                 return self._move(GestureState.HAPPENED, proven_by=json.loads(looked.proven_by), **facts)
             case Move.MAY_BE_MADE_AGAIN:
+                no = rejection(self._attempt.wire(self._row.id), self._documented)
+                if no is not None:
+                    return self._reject(no)
                 ids = [kept for kept in looked.ids if kept]
                 return self._move(GestureState.NOT_HAPPENED, reasons=_absence_words(looked, self._case), proven_by=ids)
             case Move.ASK:

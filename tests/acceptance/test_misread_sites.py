@@ -13,8 +13,8 @@ from tests.fix_workers import DEADLINE_SECONDS, Workers
 from tests.fix_world import TASKS, World
 
 
-def submitted(world: World, shop: MisreadShop, task: str = "ordering") -> str:
-    return world.submit(task, "misread.py", till=shop.url, key="R-1")
+def submitted(world: World, shop: MisreadShop, task: str = "ordering", **more: object) -> str:
+    return world.submit(task, "misread.py", till=shop.url, key="R-1", **more)
 
 
 @pytest.mark.parametrize("status", chosen(401, others=[404, 422]))
@@ -30,6 +30,16 @@ def test_a_no_that_the_list_agrees_with_is_a_rejection(world: World, misread: Mi
     run = submitted(world, misread)
     assert (world.keep(run).state, world.outcomes(run)) == (RunState.RAISED, ["rejected"])
     assert misread.ledger == []
+
+
+@pytest.mark.parametrize(("commits", "outcome"), [(True, "happened"), (False, "rejected")])
+def test_a_no_is_not_believed_before_the_list_has_caught_up(
+    world: World, misread: MisreadShop, commits: bool, outcome: str
+) -> None:
+    misread.status, misread.commits, misread.lag = 422, commits, 6.0
+    run = submitted(world, misread, "lagging", lag=8.0)
+    world.keep(run)
+    assert (world.outcomes(run), misread.ledger) == ([outcome], ["R-1"] * commits)
 
 
 def test_nothing_is_made_while_nobody_can_tell_what_is_there(world: World, misread: MisreadShop) -> None:

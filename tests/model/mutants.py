@@ -149,6 +149,12 @@ MUTANTS = [
         _absence("_lag", lambda seen: seen.staleness * 0),
     ),
     Mutant(
+        "a refusal agrees with a list that lags",
+        small.LAG_REFUSAL,
+        CONTRADICTED,
+        _absence("_lag", lambda seen: seen.staleness * 0),
+    ),
+    Mutant(
         "an absence is believed without late_commit",
         small.UNDECLARED_TIME,
         CONTRADICTED,

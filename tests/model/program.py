@@ -290,6 +290,8 @@ class Program:
         settles = STATES.get(looked.move)
         if settles is None:
             return state._replace(at=otherwise, memory=looked.memory)
+        if settles is G.NOT_HAPPENED and self.decisions.rejected(state.request):
+            return self._settle(state, G.REJECTED, "wire")
         return self._settle(state, settles, looked.outcome)
 
     # a person

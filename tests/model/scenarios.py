@@ -10,6 +10,7 @@ CRASH = Scenario("a crash anywhere", _P({"lost", "never"}), crashes=1)
 LAG = Scenario("a list that lags as it declares", _P({"lost"}), stale=2)
 LAG_CRASH = Scenario("a lagging list and a crash", _P({"never"}), stale=1, crashes=1)
 REFUSAL = Scenario("a no, before and after a commit", _P({"never", "no", "unreached"}), crashes=1)
+LAG_REFUSAL = Scenario("a no after a commit, and a list that lags", _P({"never", "no"}), stale=1)
 UNDECLARED_TIME = Scenario("late_commit isn't declared, and a person overrides", _P({"override"}), late=False)
 UNSENT = Scenario("an input that sends nothing, or late", _P({"unsent"}), crashes=1)
 GET_LINK = Scenario("a GET is the commit", _P({"never"}), via="get", crashes=1)
@@ -34,7 +35,6 @@ TWO_PEOPLE = Scenario("a person makes it by hand, and another says not happened"
 SCENARIOS = [value for value in globals().values() if isinstance(value, Scenario)]
 
 GAPS = [
-    Scenario("a no after a commit, and a list that lags", _P({"never", "no"}), stale=1),
     Scenario("a clock that is set while no worker runs", _P({"clock, unseen"}), crashes=1),
     Scenario("an optimistic page, and no list", _P({"never", "optimistic"}), proof="text"),
 ]

@@ -17,8 +17,15 @@ shop = Site(
 )
 
 
-def click(target: Locator, key: str, sends: str = "POST /orders") -> Click[str]:
-    listed = Record(shop, "orders", key={"Reference": key}, reads={"value": "Number"}, complete=True)
+def click(target: Locator, key: str, sends: str = "POST /orders", lag: float = 0) -> Click[str]:
+    listed = Record(
+        shop,
+        "orders",
+        key={"Reference": key},
+        reads={"value": "Number"},
+        complete=True,
+        staleness=timedelta(seconds=lag),
+    )
     shown = ConfirmationText(rf"Order (?P<value>\S+) placed for {key}\b")
     return Click(target, intent=f"order {key}", sends=sends, proof=[shown, listed], settle=3.0, gives=str)
 
@@ -27,6 +34,13 @@ def click(target: Locator, key: str, sends: str = "POST /orders") -> Click[str]:
 def order(page: Page, key: str) -> Gesture[str]:
     page.goto(shop / f"new/{key}")
     return click(page.get_by_role("button", name="Order"), key)
+
+
+@step(site=shop)
+def order_late(page: Page, key: str, lag: float) -> Gesture[str]:
+    """The list lags behind."""
+    page.goto(shop / f"new/{key}")
+    return click(page.get_by_role("button", name="Order"), key, lag=lag)
 
 
 @step(site=shop)
@@ -46,6 +60,11 @@ def pay(page: Page, key: str) -> Gesture[str]:
 @task(sites=[shop])
 def ordering(run: Run, key: str) -> str:
     return run.step(order(key))
+
+
+@task(sites=[shop])
+def lagging(run: Run, key: str, lag: float) -> str:
+    return run.step(order_late(key, lag))
 
 
 @task(sites=[shop])
