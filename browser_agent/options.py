@@ -107,7 +107,7 @@ class Event:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-Tell = Callable[[Event], None]
+OnEvent = Callable[[Event], None]
 
 _NO_PROGRESS = frozenset({"declaration", "trouble", "raised", "stopped", "download", "download_lost"})
 

@@ -33,7 +33,7 @@ class StillAlive(Exception):
     """A process that was sent SIGKILL still lived at the deadline, so nothing may rely on its death."""
 
 
-class OutOfSight(StillAlive):
+class ProcessNotVisible(StillAlive):
     """The process belongs to another container or machine with this host's name, so its pid means nothing here."""
 
 
@@ -78,7 +78,7 @@ def identify(pid: int) -> ProcessId | None:
     return None if started is None else ProcessId(pid, started, own_pid_namespace())
 
 
-def in_sight(process: ProcessId) -> bool:
+def visible(process: ProcessId) -> bool:
     """Whether this process can tell if the given one is alive."""
     return pid_namespace_visible(process.namespace)
 
@@ -87,10 +87,10 @@ def alive(process: ProcessId) -> bool:
     """Whether exactly this process is alive: same pid, same start time. A zombie is dead; a stopped process is alive.
 
     Raises:
-        OutOfSight: it can't be seen from here.
+        ProcessNotVisible: it can't be seen from here.
     """
-    if not in_sight(process):
-        raise OutOfSight(f"pid {process.pid} is of another container or machine, so whether it lives is not known here")
+    if not visible(process):
+        raise ProcessNotVisible(f"pid {process.pid} is in another container or machine: it isn't visible here")
     return not pid_namespace_ended(process.namespace) and _start_of(process.pid) == process.started
 
 

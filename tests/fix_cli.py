@@ -19,7 +19,7 @@ import browser_agent.keeper.keeper
 from browser_agent import settings_sources
 from browser_agent.cli import app
 from browser_agent.errors import InOtherHands
-from browser_agent.options import Ended, Event, Options, Tell
+from browser_agent.options import Ended, Event, OnEvent, Options
 from browser_agent.states import QuestionKind, RunState
 from browser_agent.store import Store
 from tests.store.building import asked, claim
@@ -96,18 +96,18 @@ class Keeper:
         self.busy = False
         self.on_look: Callable[[Store, str], None] = lambda store, run: None
 
-    def keep(self, store: Store, run: str, options: Options, tell: Tell) -> Ended:
+    def keep(self, store: Store, run: str, options: Options, on_event: OnEvent) -> Ended:
         if self.busy:
             raise InOtherHands(f"Run {run} is being worked on. Nothing was done.")
         self.options.append(options)
         for event in self.events:
-            tell(event)
+            on_event(event)
         lease = store.leases.claim(run, keeper="{}", keeper_dead=True)
         store.leases.end(lease, self.state, ended_by="so it ended", result='["INV-1"]')
         questions = tuple(row.id for row in store.inbox.questions(run, open_only=True))
         return Ended(run, self.state, "so it ended", '["INV-1"]', questions, lease.attempt)
 
-    def look(self, store: Store, run: str, options: Options, tell: Tell) -> Ended:
+    def look(self, store: Store, run: str, options: Options, on_event: OnEvent) -> Ended:
         if self.busy:
             raise InOtherHands(f"Run {run} is being worked on. Nothing was done.")
         self.looks += 1

@@ -82,7 +82,7 @@ class Server:
         self._process.kill()
         self._process.wait(30)
 
-    def lives(self) -> bool:
+    def alive(self) -> bool:
         """Whether it has not ended."""
         return self._process.poll() is None
 
@@ -93,7 +93,7 @@ class Server:
         while any(_state(thread) != "T" for thread in threads.iterdir()):
             time.sleep(0.01)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """After `stop`."""
         self._process.send_signal(signal.SIGCONT)
 
@@ -124,6 +124,6 @@ def s3(s3_server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         monkeypatch.setenv(name, value)
     s3_server.until_it_answers()
     yield s3_server
-    s3_server.go_on()
-    if not s3_server.lives():
+    s3_server.resume()
+    if not s3_server.alive():
         s3_server.start()

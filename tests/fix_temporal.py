@@ -23,7 +23,7 @@ from pydantic import TypeAdapter
 from browser_agent.browser.chromium import Chromium
 from browser_agent.keeper.launch import submit
 from browser_agent.keeper.temporal.messages import Limits, RunStatus
-from browser_agent.ownership.takeover import lives
+from browser_agent.ownership.takeover import process_alive
 from browser_agent.store.records import AttemptRow, RunRow
 
 if TYPE_CHECKING:  # every test would wait for its import
@@ -213,7 +213,7 @@ class Engine:
 
         return [each for each in self.run(listed()) if each.startswith(name)]
 
-    def browser_lives(self, attempt: AttemptRow) -> bool:
+    def browser_alive(self, attempt: AttemptRow) -> bool:
         """Whether the browser of an attempt lives."""
         return attempt.browser is not None and Chromium.found(attempt.browser).alive()
 
@@ -239,7 +239,7 @@ class Engine:
             process.wait(30)
         for run in self.world.store.leases.runs():
             for attempt in self.world.store.leases.attempts(run.id):
-                until(lambda worker=attempt.worker: not lives(worker), "its worker has left")  # type: ignore[misc]
+                until(lambda worker=attempt.worker: not process_alive(worker), "its worker has left")  # type: ignore[misc]
 
     def _started(self, *words: str, host: str = "", **environment: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "browser_agent", "temporal", *words]

@@ -20,7 +20,7 @@ from browser_agent.browser.chromium import Chromium
 from browser_agent.keeper.fault_injection import inject
 from browser_agent.keeper.keeper import Ended, Event, KillAt, Options, keep
 from browser_agent.keeper.launch import submit
-from browser_agent.options import Tell
+from browser_agent.options import OnEvent
 from browser_agent.processes import ProcessId
 from browser_agent.script.task_file import load_task
 from browser_agent.script.tasks import Task
@@ -102,10 +102,10 @@ class World:
             site.bind(till or self.road(name_of).url)
         return task
 
-    def keep(self, run: str, kill: str | None = None, *, tell: Tell | None = None, **options: Any) -> Ended:
+    def keep(self, run: str, kill: str | None = None, *, on_event: OnEvent | None = None, **options: Any) -> Ended:
         """Keep a run to its end, in a thread, since this one may have Playwright's loop in it."""
         asked = Options(**{"keep_looking": 0.0, **options}, kill_at=KillAt.parse(kill) if kill else None)
-        return self._threads.submit(keep, self.store, run, asked, tell or self.events.append).result(timeout=180)
+        return self._threads.submit(keep, self.store, run, asked, on_event or self.events.append).result(timeout=180)
 
     def go(self, name: str, kill: str | None = None, **arguments: Any) -> Ended:
         """Submit and keep."""

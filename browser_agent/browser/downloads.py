@@ -24,7 +24,7 @@ PATIENCE_SECONDS = 600.0
 """How long to wait for downloads to finish, so that a step doesn't end before its files are kept."""
 _POLL_SECONDS = 0.1
 
-Tell = Callable[[str, str], None]
+Report = Callable[[str, str], None]
 """Reports an event to the person watching: its kind, and a sentence."""
 
 
@@ -35,11 +35,11 @@ class Downloads:
         context: the browser context whose pages are listened to, including later ones.
         folder: where the files are kept.
         owner: a name that no other process uses; see `keep`.
-        tell: see `Tell`.
+        report: see `Report`.
     """
 
-    def __init__(self, context: BrowserContext, folder: Path, owner: str, tell: Tell) -> None:
-        self._context, self._folder, self._owner, self._tell = context, folder, owner, tell
+    def __init__(self, context: BrowserContext, folder: Path, owner: str, report: Report) -> None:
+        self._context, self._folder, self._owner, self._report = context, folder, owner, report
         self._pending: dict[Download, str] = {}
         self._count = 0
         for page in context.pages:
@@ -55,7 +55,7 @@ class Downloads:
         while self._pending and monotonic() < until and self._process_events():
             pass
         for name in self._pending.values():
-            self._tell("download_lost", f"The download {name} did not come to its end. It is not kept.")
+            self._report("download_lost", f"The download {name} did not come to its end. It is not kept.")
         self._pending.clear()
 
     def _process_events(self) -> bool:
@@ -80,10 +80,10 @@ class Downloads:
         except (Error, OSError) as error:
             if self._pending.pop(download, None):
                 why = (str(error).splitlines() or [""])[0]
-                self._tell("download_lost", f"The download {name} is not kept: {why}")
+                self._report("download_lost", f"The download {name} is not kept: {why}")
         else:
             self._pending.pop(download, None)
-            self._tell("download", f"The download {name} is kept as {kept}.")
+            self._report("download", f"The download {name} is kept as {kept}.")
 
 
 LONGEST_NAME = 200

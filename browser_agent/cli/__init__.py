@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from browser_agent.cli import answer, config, login, machine, queue, reverse, run, show, temporal
-from browser_agent.cli.desk import told
+from browser_agent.cli.desk import with_exit_code
 from browser_agent.cli.exit_codes import WORDS, Exit
 from browser_agent.secrets.scrubber import Scrubber
 
@@ -62,12 +62,12 @@ _COMMANDS: tuple[Callable[..., Exit], ...] = (
     *(config.config, machine.key, login.login, machine.doctor, machine.demo),
 )
 for _command in _COMMANDS:
-    app.command()(told(_command))
-audit.command("verify")(told(show.audit_verify))
-audit.command("show")(told(show.audit_show))
+    app.command()(with_exit_code(_command))
+audit.command("verify")(with_exit_code(show.audit_verify))
+audit.command("show")(with_exit_code(show.audit_show))
 app.add_typer(audit, name="audit")
 for _command in temporal.COMMANDS:
-    on_temporal.command()(told(_command))
+    on_temporal.command()(with_exit_code(_command))
 app.add_typer(on_temporal, name="temporal")
 
 

@@ -26,10 +26,18 @@ from browser_agent.cli.parameters import (
     StorePath,
     UntilDone,
 )
-from browser_agent.cli.run import close, display, document, kept, looked, refused_calls, say_refused
+from browser_agent.cli.run import (
+    close,
+    display,
+    document,
+    keep_with_progress,
+    look_with_progress,
+    refused_calls,
+    say_refused,
+)
 from browser_agent.errors import InOtherHands, Misuse, nearest
 from browser_agent.options import Ended, Options
-from browser_agent.ownership.liveness import worker_lives
+from browser_agent.ownership.liveness import worker_alive
 from browser_agent.states import Answer, QuestionKind, QuestionState
 from browser_agent.store import Consent, PersonAnswer
 from browser_agent.store.records import QuestionRow
@@ -164,13 +172,13 @@ def _look(desk: Desk, question: QuestionRow) -> Ended | None:
     if question.state is not QuestionState.OPEN or question.kind not in _SETTLED_BY_LOOKING:
         return None
     desk.screen.say("Looking once more before your answer is taken ...", "dim")
-    return looked(desk, question.run_id)
+    return look_with_progress(desk, question.run_id)
 
 
 def _resume(desk: Desk, question: QuestionRow, options: Options) -> Ended | None:
     """Resume the run; None if another process has it."""
     try:
-        return kept(desk, question.run_id, options)
+        return keep_with_progress(desk, question.run_id, options)
     except InOtherHands:
         return None
 
@@ -181,6 +189,6 @@ def _close(desk: Desk, question: QuestionRow, ended: Ended | None, *, given_up: 
         return exit_of(ended.state)
     if not given_up:
         run = desk.store.leases.run(question.run_id)
-        goes_on = question_text.goes_on(run, desk.more, worker_lives=worker_lives(desk.store))
-        desk.screen.say(f"{goes_on[0].upper()}{goes_on[1:]}", "cyan")
+        how = question_text.how_it_resumes(run, desk.more, worker_alive=worker_alive(desk.store))
+        desk.screen.say(f"{how[0].upper()}{how[1:]}", "cyan")
     return Exit.FINISHED

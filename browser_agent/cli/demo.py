@@ -54,9 +54,9 @@ class Scene:
     books: Books
     mail: Mail
 
-    def tell(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Show an event; after a kill, also show the site's ledger at that moment."""
-        self.screen.tell(event)
+        self.screen.print_event(event)
         if event.kind == "struck":
             numbers = ", ".join(invoice.number for invoice in self.books.invoices)
             self.screen.progress(f"  At this moment the site's ledger holds: {numbers}")
@@ -212,7 +212,7 @@ def _keep(scene: Scene, interruption: Interruption, headed: bool) -> Ended:
         on_question=(),  # no notifications from a demo
     )
     while True:
-        ended = keep(scene.store, scene.run, options, scene.tell)
+        ended = keep(scene.store, scene.run, options, scene.on_event)
         scene.screen.ended()
         asked = [question for question in _open(scene, ended) if question.kind is QuestionKind.APPROVAL]
         if not asked:
@@ -220,7 +220,7 @@ def _keep(scene: Scene, interruption: Interruption, headed: bool) -> Ended:
         for question in asked:
             scene.store.inbox.answer(question.id, PersonAnswer(Answer.APPROVE, "demo", "the demo approves its mails"))
             words = f"{question.words} ({len(json.loads(question.reasons))} calls): approved by the demo."
-            scene.tell(Event("approved", words, scene.run, ended.attempts))
+            scene.on_event(Event("approved", words, scene.run, ended.attempts))
         options = replace(options, kill_at=None)  # one interruption is enough
 
 

@@ -115,34 +115,34 @@ def offer_key(screen: Screen, where: Path | str) -> None:
             screen.progress(f"{error} Sessions are kept in memory only, and end with their keeper.")
 
 
-def told(command: Callable[P, Exit]) -> Callable[P, None]:
+def with_exit_code(command: Callable[P, Exit]) -> Callable[P, None]:
     """Make a command exit with its code, and print a usage error as one sentence without a traceback."""
 
     @functools.wraps(command)
-    def _told(*args: P.args, **kwargs: P.kwargs) -> None:
+    def _exiting(*args: P.args, **kwargs: P.kwargs) -> None:
         screen = Screen(bool(kwargs.get("as_json")))
         try:
             code = command(*args, **kwargs)
         except KeyboardInterrupt:  # before the keeper handled Ctrl-C, or after it had ended
             raise typer.Exit(INTERRUPTED) from None
         except Misuse as error:
-            code = _complain(screen, error, str(error))
+            code = _print_error(screen, error, str(error))
         except BrowserUnavailable as error:
             from browser_agent.cli.browser_checks import start_failure
 
-            code = _complain(screen, error, start_failure(error))
+            code = _print_error(screen, error, start_failure(error))
         raise typer.Exit(int(code))
 
-    del _told.__annotations__["return"]
-    return _told
+    del _exiting.__annotations__["return"]
+    return _exiting
 
 
-def _complain(screen: Screen, error: Exception, message: str) -> Exit:
+def _print_error(screen: Screen, error: Exception, message: str) -> Exit:
     words = Scrubber().text(message)
     if screen.as_json:
         screen.document({"error": words, "kind": type(error).__name__})
     else:
-        screen.complain(words)
+        screen.print_error(words)
     return Exit.MISUSE
 
 

@@ -76,11 +76,11 @@ def is_answered(run: RunRow, asked: Collection[str]) -> bool:
     return run.state is RunState.WAITING and run.id not in asked
 
 
-def goes_on(run: RunRow, more: str = "", *, worker_lives: bool) -> str:
+def how_it_resumes(run: RunRow, more: str = "", *, worker_alive: bool) -> str:
     """How a run continues whose questions are all answered."""
     if run.task_file == OPEN_TASK:
         return "open it there again, with its key, and it goes on"
-    if run.queued and worker_lives:
+    if run.queued and worker_alive:
         return "a worker goes on with the run"
     if run.queued:
         return f"the run waits for a worker: browser-agent worker {more}".strip()

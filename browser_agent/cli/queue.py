@@ -139,7 +139,7 @@ def worker(
     desk = open_desk(store, as_json, new=True, keeps_sessions=True, using=using)
     limits = WorkerLimits(concurrency, 1 if once else None, until_idle or once)
     desk.screen.progress(f"A worker of {concurrency} waits for runs in {desk.store.where}")
-    taken = serve(desk.store, limits, using.options(), _teller(desk))
+    taken = serve(desk.store, limits, using.options(), _event_printer(desk))
     desk.screen.say(f"Ended; {taken} {'run was' if taken == 1 else 'runs were'} taken.")
     held = held_idly(desk.store) if until_idle else []
     for each in held:
@@ -164,7 +164,7 @@ def watch(
     from browser_agent.ownership.watchdog import Watchdog
 
     desk = open_desk(store, as_json, new=True, using=resolved(given).settings)
-    watching = Watchdog(desk.store, desk.settings.options(), _teller(desk))
+    watching = Watchdog(desk.store, desk.settings.options(), _event_printer(desk))
     if once:
         watching.check(takeover_seconds=0.0)
         return Exit.FINISHED
@@ -223,12 +223,12 @@ def _document(of: KeeperStatus, state: Liveness, now: datetime) -> dict[str, Any
     return {**plain_text.row(of.row, "process"), "state": str(state), "keeps": kept}
 
 
-def _teller(desk: Desk) -> Any:
+def _event_printer(desk: Desk) -> Any:
     """A callback that prints live lines of many runs, from many threads, each with its run's id."""
     lock = threading.Lock()
 
-    def tell(event: Event) -> None:
+    def print_event(event: Event) -> None:
         with lock:
             desk.screen.progress(f"{event.run or '-'}  {event.kind.replace('_', ' ')}: {one_line(event.words)}")
 
-    return tell
+    return print_event

@@ -9,7 +9,7 @@ import typer
 from browser_agent.cli.desk import open_desk, resolved
 from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.parameters import AsJson, Headed, RunId, Set, StorePath
-from browser_agent.cli.run import display, go_on
+from browser_agent.cli.run import display, keep_run
 
 
 def reverse(
@@ -36,4 +36,4 @@ def reverse(
     options = display(using)
     desk = open_desk(store, as_json, keeps_sessions=True, using=using)
     row = submit_reversal(desk.store, desk.run(name), what)
-    return go_on(desk, row, options)
+    return keep_run(desk, row, options)

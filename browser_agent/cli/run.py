@@ -77,7 +77,7 @@ def run(
     values = parse_arguments(found, named_values(arguments or [], "an argument of the task"))  # before a store is made
     desk = open_desk(store, as_json, new=True, keeps_sessions=True, using=using)
     bind(found, named_values(site or [], "a site"), named_values(account or [], "an account"), desk.settings)
-    return go_on(desk, submit(desk.store, found, values, key), options)
+    return keep_run(desk, submit(desk.store, found, values, key), options)
 
 
 def resume(
@@ -108,7 +108,7 @@ def resume(
     using = resolved(given, **flags, log_level=log_level, log_file=log_file).settings
     options = display(using, pause_before_gesture, kill_at)
     desk = open_desk(store, as_json, using=using)
-    return _queue(desk, desk.run(name)) if queue else go_on(desk, desk.run(name), options)
+    return _queue(desk, desk.run(name)) if queue else keep_run(desk, desk.run(name), options)
 
 
 def _queue(desk: Desk, row: RunRow) -> Exit:
@@ -154,7 +154,7 @@ def bind(task: Task[..., Any], urls: dict[str, str], accounts: dict[str, str], k
             raise Misuse(f"{error}.") from error
 
 
-def go_on(desk: Desk, row: RunRow, options: Options) -> Exit:
+def keep_run(desk: Desk, row: RunRow, options: Options) -> Exit:
     """Keep the run until it ends or waits, and print where it stands; a finished run is only printed.
 
     Raises:
@@ -166,28 +166,28 @@ def go_on(desk: Desk, row: RunRow, options: Options) -> Exit:
     else:
         refuse_ended(row)
         desk.screen.say(f"Run {row.id}: {row.task_name}", "bold")
-        ended = kept(desk, row.id, options)
+        ended = keep_with_progress(desk, row.id, options)
     desk.screen.document(document(desk, ended))
     close(desk, ended)
     return exit_of(ended.state)
 
 
-def kept(desk: Desk, run: str, options: Options) -> Ended:
+def keep_with_progress(desk: Desk, run: str, options: Options) -> Ended:
     """Keep the run and print its live lines."""
     from browser_agent.keeper.keeper import keep  # Playwright is slow to import
 
     try:
-        return keep(desk.store, run, options, desk.screen.tell)
+        return keep(desk.store, run, options, desk.screen.print_event)
     finally:
         desk.screen.ended()
 
 
-def looked(desk: Desk, run: str) -> Ended | None:
+def look_with_progress(desk: Desk, run: str) -> Ended | None:
     """Look once more at what is in doubt; None if another process keeps the run, since that one looks itself."""
     from browser_agent.keeper.keeper import look
 
     try:
-        return look(desk.store, run, desk.settings.options(), desk.screen.tell)
+        return look(desk.store, run, desk.settings.options(), desk.screen.print_event)
     except InOtherHands:
         return None
     finally:

@@ -64,11 +64,11 @@ class Screen:
         """Print a progress line, on stderr if stdout is for a program."""
         self._lines.print(Text(plain(words)))
 
-    def complain(self, words: object) -> None:
+    def print_error(self, words: object) -> None:
         """Print a line on stderr."""
         self._err.print(Text(plain(words), "red"))
 
-    def tell(self, event: Event) -> None:
+    def print_event(self, event: Event) -> None:
         """Print a live line for an event of a run."""
         self._end_waiting()
         if event.kind in _WAITED_FOR:

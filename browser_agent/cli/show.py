@@ -14,8 +14,8 @@ from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.parameters import AsJson, RunId, StorePath
 from browser_agent.cli.plain_text import loaded, one_line, values_in_words
 from browser_agent.errors import Misuse
-from browser_agent.ownership.liveness import worker_lives
-from browser_agent.ownership.takeover import keeper_lives
+from browser_agent.ownership.liveness import worker_alive
+from browser_agent.ownership.takeover import keeper_alive
 from browser_agent.reporting.words import checkpoints_in_words, state_in_words
 from browser_agent.states import GestureState, QuestionState, RunState
 from browser_agent.store.checkpoints import PAGE
@@ -40,27 +40,27 @@ def runs(
     desk = open_desk(store, as_json)
     rows = desk.store.leases.runs()
     shown = rows if every or as_json else rows[:MOST_RUNS]
-    lives = {row.id: keeper_lives(desk.store, row) for row in shown}
+    alive = {row.id: keeper_alive(desk.store, row) for row in shown}
     asked = {question.run_id for question in desk.store.inbox.questions(open_only=True)}
     answered = {row.id for row in shown if question_text.is_answered(row, asked)}
-    desk.screen.table(_table(shown, lives, answered))
+    desk.screen.table(_table(shown, alive, answered))
     for row in (row for row in shown if row.state is RunState.NEW and row.not_before is not None):
         desk.screen.say(f"{row.id}: no worker takes it before {row.not_before:%Y-%m-%d %H:%M:%S} UTC", "dim")
-    for row in (row for row in shown if lives[row.id] is False):
+    for row in (row for row in shown if alive[row.id] is False):
         desk.screen.say(f"{row.id}: {question_text.keeper_is_dead(row, desk.more)}", "yellow")
     for row in (row for row in shown if row.id in answered):
-        desk.screen.say(f"{row.id}: answered; {_goes_on(desk, row)}", "cyan")
+        desk.screen.say(f"{row.id}: answered; {_how_it_resumes(desk, row)}", "cyan")
     if len(shown) < len(rows):
         desk.screen.say(f"{len(rows) - len(shown)} older ones: browser-agent runs --all {desk.more}".strip(), "dim")
-    desk.screen.document([{**plain_text.row(row, *plain_text.RUN), "keeper_alive": lives[row.id]} for row in shown])
+    desk.screen.document([{**plain_text.row(row, *plain_text.RUN), "keeper_alive": alive[row.id]} for row in shown])
     return Exit.FINISHED
 
 
-def _goes_on(desk: Desk, run: RunRow) -> str:
-    return question_text.goes_on(run, desk.more, worker_lives=worker_lives(desk.store))
+def _how_it_resumes(desk: Desk, run: RunRow) -> str:
+    return question_text.how_it_resumes(run, desk.more, worker_alive=worker_alive(desk.store))
 
 
-def _table(rows: list[RunRow], lives: dict[str, bool | None], answered: set[str]) -> Table:
+def _table(rows: list[RunRow], alive: dict[str, bool | None], answered: set[str]) -> Table:
     """The runs as a table 80 columns wide; an id is never cut."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name, whole in _COLUMNS.items():
@@ -69,7 +69,7 @@ def _table(rows: list[RunRow], lives: dict[str, bool | None], answered: set[str]
         cells = (
             row.id,
             row.task_name,
-            "answered" if row.id in answered else _state(row, lives[row.id]),
+            "answered" if row.id in answered else _state(row, alive[row.id]),
             str(row.attempt),
             f"{row.created:%Y-%m-%d %H:%M}",
             row.key or "",
@@ -99,7 +99,7 @@ def show(
     """
     desk = open_desk(store, as_json)
     run = desk.run(name)
-    alive, questions = keeper_lives(desk.store, run), desk.store.inbox.questions(run.id)
+    alive, questions = keeper_alive(desk.store, run), desk.store.inbox.questions(run.id)
     _show_run(desk, run, questions, alive)
     page = _page(desk, run) if checkpoint else None
     _show_steps(desk, run, questions, alive)
@@ -118,7 +118,7 @@ def _show_run(desk: Desk, run: RunRow, questions: list[QuestionRow], alive: bool
     if run.ended_by:
         desk.screen.say(f"  {run.ended_by}")
     if answered:
-        desk.screen.say(f"  answered; {_goes_on(desk, run)}", "cyan")
+        desk.screen.say(f"  answered; {_how_it_resumes(desk, run)}", "cyan")
     if alive is False:
         desk.screen.say(f"  {question_text.keeper_is_dead(run, desk.more)}", "bold yellow")
     for attempt in desk.store.leases.attempts(run.id):
@@ -169,16 +169,16 @@ def inbox(store: StorePath = None, as_json: AsJson = False) -> Exit:
     desk = open_desk(store, as_json)
     questions = desk.store.inbox.questions(open_only=True)
     runs_of = {question.run_id: desk.store.leases.run(question.run_id) for question in questions}
-    lives = {name: keeper_lives(desk.store, run) for name, run in runs_of.items()}
+    alive = {name: keeper_alive(desk.store, run) for name, run in runs_of.items()}
     for question in questions:
         question_text.put(desk.screen, question, desk.more)
-        if lives[question.run_id] is False:
+        if alive[question.run_id] is False:
             desk.screen.say(f"  {question_text.keeper_is_dead(runs_of[question.run_id], desk.more)}", "bold yellow")
     if not questions:
         desk.screen.say("Nothing waits for a person.")
     desk.screen.document(
         [
-            {**question_text.document(question, desk.more), "keeper_alive": lives[question.run_id]}
+            {**question_text.document(question, desk.more), "keeper_alive": alive[question.run_id]}
             for question in questions
         ]
     )

@@ -86,11 +86,11 @@ def worker(
             return _submit_wanted(desk.store, using, wanted, day)
 
         activities = BrowserActivities(
-            client, desk.store, options, at_once=browsers, submit=submit_wanted, tell=desk.screen.tell
+            client, desk.store, options, at_once=browsers, submit=submit_wanted, on_event=desk.screen.print_event
         )
         await door.serve(activities.worker(using.temporal_queue))
 
-    with Watchdog(desk.store, options, desk.screen.tell).running():
+    with Watchdog(desk.store, options, desk.screen.print_event).running():
         asyncio.run(serve())
     return Exit.FINISHED
 
@@ -238,13 +238,13 @@ def resume(
     desk = open_desk(store, as_json, using=using)
     row = desk.run(name)
 
-    async def go_on() -> Exit:
+    async def resume_workflow() -> Exit:
         await door.resume(await door.connect(_place(using)), row, _place(using), _limits(using))
         desk.screen.say(f"Workflow {door.workflow_id(row)} goes on with run {row.id}.")
         desk.screen.document({"run": row.id, "workflow": door.workflow_id(row)})
         return Exit.FINISHED
 
-    return asyncio.run(go_on())
+    return asyncio.run(resume_workflow())
 
 
 def schedule(

@@ -10,7 +10,7 @@ from browser_agent.errors import Misuse
 from browser_agent.keeper.preflight import check_options
 from browser_agent.keeper.run_keeper import RunKeeper
 from browser_agent.keeper.stop_request import StopRequest, running_loop
-from browser_agent.options import OPEN_TASK, Ended, Event, KillAt, Options, Tell
+from browser_agent.options import OPEN_TASK, Ended, Event, KillAt, OnEvent, Options
 from browser_agent.ownership.engine import NO_ENGINE, Engine
 from browser_agent.reporting.announcer import Announcer
 from browser_agent.store import Store
@@ -22,7 +22,7 @@ def keep(
     store: Store,
     run: str,
     options: Options | None = None,
-    tell: Tell = lambda event: None,
+    on_event: OnEvent = lambda event: None,
     *,
     engine: Engine = NO_ENGINE,
     after: int | None = None,
@@ -34,7 +34,7 @@ def keep(
         store: where the run is stored.
         run: its id.
         options: see `Options`.
-        tell: called with each event, from the keeper's thread.
+        on_event: called with each event, from the keeper's thread.
         engine: the engine that this keeper obeys. When it assigns the run to another keeper, nothing more is sent:
             worker and browser are ended, and the run's state is left as it is.
         after: take the run over only if this attempt is still its last one.
@@ -50,7 +50,7 @@ def keep(
     if store.leases.run(run).task_file == OPEN_TASK:
         raise Misuse(f"Run {run} was opened by other code. To resume it, open it there again, with its key.")
     check_options(options or Options())
-    with Announcer(store, run, options or Options(), tell) as announcer:
+    with Announcer(store, run, options or Options(), on_event) as announcer:
         keeper = RunKeeper(store, run, options or Options(), announcer.announce, engine, after, stop or StopRequest())
         if running_loop() is None:
             return asyncio.run(keeper.keep())
@@ -59,8 +59,12 @@ def keep(
 
 
 def look(
-    store: Store, run: str, options: Options | None = None, tell: Tell = lambda event: None, engine: Engine = NO_ENGINE
+    store: Store,
+    run: str,
+    options: Options | None = None,
+    on_event: OnEvent = lambda event: None,
+    engine: Engine = NO_ENGINE,
 ) -> Ended:
     """Look once more at what is in doubt, and do nothing else: calls `keep` with `only_look`."""
     asked = replace(options or Options(), only_look=True, kill_at=None, slow_mo=0, pause_before_gesture=False)
-    return keep(store, run, asked, tell, engine=engine)
+    return keep(store, run, asked, on_event, engine=engine)

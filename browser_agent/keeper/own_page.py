@@ -20,7 +20,7 @@ from browser_agent.browser.deadline import DeadlinePassed, within
 from browser_agent.browser.own_page_gate import OwnPageGate
 from browser_agent.browser.task_page import TaskPage
 from browser_agent.errors import Fact, Misuse, Stop
-from browser_agent.options import OPEN_TASK, Event, Options, Tell
+from browser_agent.options import OPEN_TASK, Event, OnEvent, Options
 from browser_agent.ownership.held_lease import RenewedLease
 from browser_agent.ownership.takeover import last_attempt, take_over
 from browser_agent.processes import own_user
@@ -57,7 +57,7 @@ class OpenAttempt(Attempt):
         store, sites, options: see `Attempt`.
         held: the lease, which is renewed while the run is open.
         page: the page.
-        tell: called with each event.
+        on_event: called with each event.
         reach: see `Reach`.
     """
 
@@ -71,11 +71,11 @@ class OpenAttempt(Attempt):
         browser: Browser,
         sites: Mapping[str, Site],
         options: Options,
-        tell: Tell,
+        on_event: OnEvent,
         reach: Reach = _no_fault,
     ) -> None:
         super().__init__(store, held.lease, sites, replace(options, keep_looking=0.0, pause_before_gesture=False))
-        self._renewed_lease, self._tell = held, tell
+        self._renewed_lease, self._on_event = held, on_event
         self._own_task_page = self._task_page = TaskPage(browser, page, store.artifacts.save, self.mask_rules)
         self.task_page.fresh, self.task_page.look_seconds = options.appearance.context_options, options.look_timeout
         self._reach, self._number = reach, 0
@@ -104,7 +104,7 @@ class OpenAttempt(Attempt):
         """Always false: the caller's browser isn't ended here."""
         return False
 
-    def browser_lives(self) -> bool:
+    def browser_alive(self) -> bool:
         return not self.task_page.lost
 
     def broken(self) -> bool:
@@ -126,7 +126,9 @@ class OpenAttempt(Attempt):
         return self._guard.report(gesture)
 
     def emit(self, kind: str, words: str, **details: Any) -> None:
-        self._tell(self.store.database.scrubber.facts(Event(kind, words, self.lease.run, self.lease.attempt, details)))
+        self._on_event(
+            self.store.database.scrubber.facts(Event(kind, words, self.lease.run, self.lease.attempt, details))
+        )
 
     def pause(self, words: str) -> None:
         """Don't pause: the page's owner can stop before any line of the calling code."""
@@ -186,7 +188,7 @@ def open_run(
     sites: Sequence[Site] = (),
     store: Path | str | None = None,
     key: str | None = None,
-    tell: Tell = lambda event: None,
+    on_event: OnEvent = lambda event: None,
     options: Options | None = None,
     addresses: Mapping[str, str] | None = None,
     reach: Reach = _no_fault,
@@ -200,7 +202,7 @@ def open_run(
         store: where the run is stored; the folder's or the user's own store by default.
         key: your own name for the work, such as "order-17". A run that has it already is resumed; without a key a run
             can be explained, but not resumed.
-        tell: called with each event, in words for a person.
+        on_event: called with each event, in words for a person.
         options: see `Options`; by default, as the settings of the folder and the environment say.
         addresses: the real addresses of sites, by name, if they are reached through a proxy whose address changes: the
             same key then still means the same work.
@@ -223,7 +225,7 @@ def open_run(
             task_file=OPEN_TASK, task_name=OPEN_TASK, arguments="{}", sites=frozen, key=key, by=own_user()
         )
         held = RenewedLease(opened, take_over(opened, row.id, last_attempt(opened, row.id)))
-        announcer = Announcer(opened, row.id, kept, tell)
+        announcer = Announcer(opened, row.id, kept, on_event)
         attempt = OpenAttempt(opened, held, page, browser, known, kept, announcer.announce, reach)
         run = OpenRun(attempt, site)
         try:

@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from browser_agent.errors import InOtherHands, Misuse, NotAllowed, StoreUnusable
 from browser_agent.keeper.keeper import keep
 from browser_agent.keeper.stop_request import StopRequest, stop_signals
-from browser_agent.options import Ended, Event, Options, Tell
+from browser_agent.options import Ended, Event, OnEvent, Options
 from browser_agent.ownership.takeover import is_over, own_process
 from browser_agent.ownership.watchdog import Watchdog
 from browser_agent.reporting import log
@@ -55,11 +55,11 @@ class QueueWorker:
         store: where the runs are stored.
         limits: see `WorkerLimits`.
         options: how each run is kept.
-        tell: called with each event, from many threads.
+        on_event: called with each event, from many threads.
     """
 
-    def __init__(self, store: Store, limits: WorkerLimits, options: Options, tell: Tell) -> None:
-        self._store, self._limits, self._tell = store, limits, tell
+    def __init__(self, store: Store, limits: WorkerLimits, options: Options, on_event: OnEvent) -> None:
+        self._store, self._limits, self._on_event = store, limits, on_event
         self._options = replace(options, queued=True)
         self._wakeups = SimpleQueue[tuple[Offer, Future[Ended]] | None]()  # signal handlers may put to it
         self._stops_asked, self._stops_passed_on = 0, 0
@@ -75,7 +75,7 @@ class QueueWorker:
         Returns:
             How many different runs it has taken.
         """
-        watchdog = Watchdog(self._store, self._options, self._tell)
+        watchdog = Watchdog(self._store, self._options, self._on_event)
         threads = ThreadPoolExecutor(self._limits.concurrency, thread_name_prefix="keeper")
         with watchdog.running():  # before anything is stored: a stopped keeper may hold a lock of the store
             keeper = self._store.keepers.begin(own_process(), self._limits.concurrency)
@@ -179,7 +179,7 @@ class QueueWorker:
         self._runs.add(offer.run)
         if error is None:
             ended = done.result()
-            self._tell(Event("ended", f"{ended.state.replace('_', ' ')}: {ended.words}", ended.run, ended.attempts))
+            self._on_event(Event("ended", f"{ended.state.replace('_', ' ')}: {ended.words}", ended.run, ended.attempts))
         else:
             self._backed_off_until[offer.run] = time.monotonic() + back_off_seconds(error)
             self._notify("trouble", f"Run {offer.run} can't be kept here now: {error}", offer.run)
@@ -190,12 +190,12 @@ class QueueWorker:
         """Keep a run in its own thread, without waiting for a question: the queue schedules looks at open ones."""
         look = offer.work is Work.LOOK
         options = replace(self._options, only_look=look, keep_looking=0.0)
-        return keep(self._store, offer.run, options, self._tell, after=offer.attempt, stop=stop)
+        return keep(self._store, offer.run, options, self._on_event, after=offer.attempt, stop=stop)
 
     def _notify(self, kind: str, words: str, run: str = "") -> None:
-        self._tell(Event(kind, words, run, 0))
+        self._on_event(Event(kind, words, run, 0))
 
 
-def serve(store: Store, limits: WorkerLimits, options: Options, tell: Tell = lambda event: None) -> int:
+def serve(store: Store, limits: WorkerLimits, options: Options, on_event: OnEvent = lambda event: None) -> int:
     """Run a queue worker; see `QueueWorker`. Call it in the main thread, because only that receives signals."""
-    return QueueWorker(store, limits, options, tell).serve()
+    return QueueWorker(store, limits, options, on_event).serve()

@@ -98,7 +98,7 @@ class RunBrowser:
             self._guarded = await self._start_browser(self._session)
         return {"stored": self._guarded.chromium.stored, "new": new}
 
-    async def browser_lives(self) -> Message:
+    async def browser_alive(self) -> Message:
         """Whether the browser's process lives."""
         return {"alive": self._guarded is not None and self._guarded.chromium.alive()}
 

@@ -27,7 +27,7 @@ from browser_agent.keeper.run_browser import RunBrowser
 from browser_agent.keeper.run_end import WorkerEnd, budget_used_up, end_without_the_run, run_as_it_stands
 from browser_agent.keeper.stop_request import StopRequest, stop_signals
 from browser_agent.keeper.supervisor import Supervisor
-from browser_agent.options import Ended, Event, Options, Tell, progress_mark
+from browser_agent.options import Ended, Event, OnEvent, Options, progress_mark
 from browser_agent.ownership.attempt_budget import ask_a_person, used_up
 from browser_agent.ownership.engine import Engine
 from browser_agent.ownership.held_lease import HeldLease, LeaseEvents
@@ -58,14 +58,14 @@ class RunKeeper:
         store: Store,
         run: str,
         options: Options,
-        tell: Tell,
+        on_event: OnEvent,
         engine: Engine,
         after: int | None,
         stop: StopRequest,
     ) -> None:
         self._store, self._run, self._options, self._after, self._stop = store, run, options, after, stop
         self._held_lease = HeldLease(store, run, options, engine)
-        self._tell: Tell = lambda event: tell(store.database.scrubber.facts(event))
+        self._on_event: OnEvent = lambda event: on_event(store.database.scrubber.facts(event))
         self._preparation = PreparationWatch(store, lambda: self._lease, self._notify)
         self._secrets = run_secrets.gather(store, run)
         self._kill_at = options.kill_at
@@ -196,7 +196,7 @@ class RunKeeper:
             "watch_step": self._watch_step,
             "pause": self._pause,
             "browser": self._get_browser,
-            "browser_lives": self._browser.browser_lives,
+            "browser_alive": self._browser.browser_alive,
             "end_browser": self._end_browser,
             "state": self._browser.state,
             "checkpoint": self._browser.checkpoint,
@@ -338,4 +338,4 @@ class RunKeeper:
         return self._held_lease.lease
 
     def _notify(self, kind: str, words: str, **details: Any) -> None:
-        self._tell(Event(kind, words, self._run, self._lease.attempt, details))
+        self._on_event(Event(kind, words, self._run, self._lease.attempt, details))

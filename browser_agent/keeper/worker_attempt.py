@@ -19,7 +19,7 @@ from browser_agent.browser.task_page import ATTACH_NEW_SECONDS, TaskPage
 from browser_agent.errors import MachineTrouble, Stopped
 from browser_agent.keeper.channel import KEEPER_GONE_CODE, Channel
 from browser_agent.options import Options
-from browser_agent.ownership.takeover import near
+from browser_agent.ownership.takeover import visible_here
 from browser_agent.processes import ProcessId
 from browser_agent.run.attempt import Attempt
 from browser_agent.states import Point
@@ -138,12 +138,14 @@ class WorkerAttempt(Attempt):
     def senders_seen(self) -> bool:
         if not self._senders_seen:  # a death may be attested meanwhile, and an attestation is never withdrawn
             rows = self.store.leases.attempts(self.lease.run)
-            self._senders_seen = all(row.attested is not None or near(self.store, row.host, row.keeper) for row in rows)
+            self._senders_seen = all(
+                row.attested is not None or visible_here(self.store, row.host, row.keeper) for row in rows
+            )
         return self._senders_seen
 
-    def browser_lives(self) -> bool:
+    def browser_alive(self) -> bool:
         """Whether the browser's process lives, by its pid and start time."""
-        return bool(self.channel.ask("browser_lives")["alive"])
+        return bool(self.channel.ask("browser_alive")["alive"])
 
     def broken(self) -> bool:
         return bool(self._broken_part())
@@ -159,7 +161,7 @@ class WorkerAttempt(Attempt):
     def _broken_part(self) -> str:
         if self.driver is not None and not processes.alive(self.driver):
             return "the worker's Playwright driver died"
-        if not self.browser_lives():
+        if not self.browser_alive():
             return "the browser died"
         if self._task_page is not None and self._task_page.crashed:
             return "the page crashed"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from browser_agent import processes
 from browser_agent.browser.chromium import Chromium, processes_of
-from browser_agent.ownership.takeover import end_process, lives, near, stored_as
+from browser_agent.ownership.takeover import end_process, process_alive, stored_as, visible_here
 from browser_agent.processes import ProcessId
 from browser_agent.states import EndKind
 from browser_agent.store import AttemptEnd, Lease, Store
@@ -42,7 +42,7 @@ class Leftovers:
         return cls(attempt.browser, attempt.worker, attempt.driver)
 
     def end(self, *, leave_browser: bool = False) -> None:
-        """End all that lives, and see it dead.
+        """End all that is still alive, and see it dead.
 
         Args:
             leave_browser: another attempt uses the browser, or will read it first; it is left unless the old worker
@@ -51,22 +51,22 @@ class Leftovers:
         Raises:
             StillAlive: one of them could not be ended.
         """
-        if self.browser is not None and (not leave_browser or lives(self.worker)):
+        if self.browser is not None and (not leave_browser or process_alive(self.worker)):
             Chromium.found(self.browser).discard()
         end_process(self.worker)
         end_process(self.driver)
 
     def all_dead(self) -> bool:
-        """Whether none of them lives, nor anything that the browser started."""
+        """Whether all of them are dead, with everything that the browser started."""
         chromium = Chromium.found(self.browser) if self.browser is not None else None
-        browser_lives = chromium is not None and (chromium.alive() or bool(processes_of(chromium.profile)))
-        return not (browser_lives or lives(self.worker) or lives(self.driver))
+        browser_alive = chromium is not None and (chromium.alive() or bool(processes_of(chromium.profile)))
+        return not (browser_alive or process_alive(self.worker) or process_alive(self.driver))
 
 
 def earlier_attempts(store: Store, lease: Lease) -> list[AttemptRow]:
     """The earlier attempts whose processes can be judged here: they were made on this host."""
     rows = store.leases.attempts(lease.run)
-    return [row for row in rows if row.number < lease.attempt and near(store, row.host, row.keeper)]
+    return [row for row in rows if row.number < lease.attempt and visible_here(store, row.host, row.keeper)]
 
 
 def end_leftovers(store: Store, lease: Lease, previous: AttemptRow | None) -> str | None:
@@ -87,8 +87,8 @@ def end_leftovers(store: Store, lease: Lease, previous: AttemptRow | None) -> st
     end_unnamed_browsers(store.profiles, lease.run, store.leases.attempts(lease.run))
     for row in earlier_attempts(store, lease):
         last = previous is not None and row.number == previous.number
-        keeper_lives = lives(row.keeper)
-        adopt = last and row.ended is None and not keeper_lives
+        keeper_alive = process_alive(row.keeper)
+        adopt = last and row.ended is None and not keeper_alive
         still_used = previous is not None and not last and row.browser == previous.browser
         left = Leftovers.of(row)
         left.end(leave_browser=adopt or still_used)
@@ -98,7 +98,7 @@ def end_leftovers(store: Store, lease: Lease, previous: AttemptRow | None) -> st
             else:
                 left.end()
         if row.ended is None:
-            end = _TAKEN if keeper_lives else _KEEPER_DIED
+            end = _TAKEN if keeper_alive else _KEEPER_DIED
             store.leases.end_attempt(Lease(lease.run, row.number, ""), end)
     return adopted
 

@@ -1,6 +1,6 @@
-"""Whether a queue worker is able to work: it lives, is stopped, is silent, is dead or has ended.
+"""Whether a queue worker is able to work: alive, stopped, silent, dead or ended.
 
-A process that can be judged here (see `takeover.near`) is judged by its own state, any other by its heartbeats alone.
+A process that is visible here (`takeover.visible_here`) is judged by its own state, any other by its heartbeats alone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from browser_agent import processes
-from browser_agent.ownership.takeover import lives, near, stored_as
+from browser_agent.ownership.takeover import process_alive, stored_as, visible_here
 from browser_agent.store import Store, Work
 from browser_agent.store.records import AttemptRow, KeeperRow
 
@@ -22,7 +22,7 @@ BEATS_MISSED = 3
 class Liveness(StrEnum):
     """The state of a process, as far as it can be told here."""
 
-    LIVES = "lives"
+    ALIVE = "alive"
     STOPPED = "stopped"  # SIGSTOP, a debugger
     SILENT = "silent"  # no heartbeat for longer than a lease lasts
     DEAD = "dead"
@@ -33,18 +33,18 @@ def liveness(store: Store, keeper: KeeperRow, now: datetime) -> Liveness:
     """The state of a queue worker at that moment of the database's clock."""
     if keeper.ended is not None:
         return Liveness.ENDED
-    if near(store, keeper.host, keeper.process):
-        if not lives(keeper.process):
+    if visible_here(store, keeper.host, keeper.process):
+        if not process_alive(keeper.process):
             return Liveness.DEAD
         if processes.stopped(stored_as(keeper.process)):
             return Liveness.STOPPED
-    return Liveness.LIVES if age(keeper.beaten, now) < store.times.lease else Liveness.SILENT
+    return Liveness.ALIVE if age(keeper.beaten, now) < store.times.lease else Liveness.SILENT
 
 
-def worker_lives(store: Store) -> bool:
+def worker_alive(store: Store) -> bool:
     """Whether any queue worker of this store is able to work."""
     now, found = store.keepers.recent()
-    return any(liveness(store, each.row, now) is Liveness.LIVES for each in found)
+    return any(liveness(store, each.row, now) is Liveness.ALIVE for each in found)
 
 
 def age(moment: datetime | None, now: datetime) -> float:
@@ -87,7 +87,7 @@ def held_idly(store: Store) -> list[IdleHold]:
 
 
 def _held(store: Store, attempt: AttemptRow, now: datetime) -> IdleHold | None:
-    stopped = near(store, attempt.host, attempt.keeper) and processes.stopped(stored_as(attempt.keeper))
+    stopped = visible_here(store, attempt.host, attempt.keeper) and processes.stopped(stored_as(attempt.keeper))
     silent = age(attempt.beaten, now)
     if not stopped and silent < BEATS_MISSED * store.times.beat:
         return None

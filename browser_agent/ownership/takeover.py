@@ -30,14 +30,16 @@ def last_attempt(store: Store, run: str) -> AttemptRow | None:
     return attempts[-1] if attempts else None
 
 
-def near(store: Store, host: str, process: str) -> bool:
-    """Whether it can be told here if a stored process lives: it is on this host, in a pid namespace seen from here."""
-    return host == store.host and processes.in_sight(stored_as(process))
+def visible_here(store: Store, host: str, process: str) -> bool:
+    """Whether this process can see if a stored one is alive: it is on this host, in a visible pid namespace."""
+    return host == store.host and processes.visible(stored_as(process))
 
 
 def is_over(store: Store, attempt: AttemptRow) -> bool:
     """Whether the attempt's keeper has ended it, or is seen dead on this host."""
-    return attempt.ended is not None or (near(store, attempt.host, attempt.keeper) and not lives(attempt.keeper))
+    return attempt.ended is not None or (
+        visible_here(store, attempt.host, attempt.keeper) and not process_alive(attempt.keeper)
+    )
 
 
 def take_over(
@@ -65,7 +67,7 @@ def take_over(
         NotAllowed: it has ended for good.
     """
     over = previous is not None and (is_over(store, previous) or _reassigned(previous, engine))
-    judged = previous is not None and near(store, previous.host, previous.keeper)
+    judged = previous is not None and visible_here(store, previous.host, previous.keeper)
     if previous is not None and judged and not over and store.leases.lease_left(run) > 0:
         pid = json.loads(previous.keeper)["pid"]
         raise InOtherHands(
@@ -97,14 +99,14 @@ def give_to_queue(store: Store, run: str, by: str) -> None:
     store.deaths.attest(run, [lease.attempt], own_process())
 
 
-def keeper_lives(store: Store, run: RunRow) -> bool | None:
-    """Whether the keeper of a running run lives; None if it has none, or that can't be told here."""
+def keeper_alive(store: Store, run: RunRow) -> bool | None:
+    """Whether the keeper of a running run is alive; None if it has none, or if that is not visible here."""
     if run.state is not RunState.RUNNING:
         return None
     last = last_attempt(store, run.id)
-    if last is None or not near(store, last.host, last.keeper):
+    if last is None or not visible_here(store, last.host, last.keeper):
         return None
-    return last.ended is None and lives(last.keeper)
+    return last.ended is None and process_alive(last.keeper)
 
 
 def _reassigned(previous: AttemptRow, engine: Engine) -> bool:
@@ -138,12 +140,12 @@ def stored_as(stored: str) -> ProcessId:
     return _PROCESS.validate_json(stored)
 
 
-def lives(stored: str | None) -> bool:
-    """Whether a stored process lives on this host. Raises `OutOfSight` if that can't be told here."""
+def process_alive(stored: str | None) -> bool:
+    """Whether a stored process is alive on this host. Raises `ProcessNotVisible` if that can't be told here."""
     return stored is not None and processes.alive(stored_as(stored))
 
 
 def end_process(stored: str | None) -> None:
-    """End a stored process if it lives, and see it dead."""
-    if stored is not None and lives(stored):
+    """End a stored process if it is alive, and see it dead."""
+    if stored is not None and process_alive(stored):
         processes.end([stored_as(stored)])

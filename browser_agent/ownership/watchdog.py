@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from browser_agent.errors import NotAllowed, StoreUnusable, Superseded
-from browser_agent.options import OPEN_TASK, Event, Options, Tell
+from browser_agent.options import OPEN_TASK, Event, OnEvent, Options
 from browser_agent.ownership.attempt_budget import ask_a_person, used_up
 from browser_agent.ownership.leftovers import Leftovers, unblock_store
-from browser_agent.ownership.takeover import lives, near, own_process, under_engine
+from browser_agent.ownership.takeover import own_process, process_alive, under_engine, visible_here
 from browser_agent.processes import StillAlive
 from browser_agent.reporting import log
 from browser_agent.reporting.announcer import Announcer
@@ -35,11 +35,11 @@ class Watchdog:
     Args:
         store: where the runs are stored.
         options: the budget of attempts, and who is notified of questions.
-        tell: called with each event, from the watchdog's thread.
+        on_event: called with each event, from the watchdog's thread.
     """
 
-    def __init__(self, store: Store, options: Options, tell: Tell) -> None:
-        self._store, self._options, self._tell = store, options, tell
+    def __init__(self, store: Store, options: Options, on_event: OnEvent) -> None:
+        self._store, self._options, self._on_event = store, options, on_event
         self._first_seen = dict[tuple[str, int], float]()  # since when an attempt's keeper is seen to be dead
         self._over = threading.Event()
 
@@ -60,7 +60,7 @@ class Watchdog:
             try:
                 self.check()
             except StoreUnusable as unusable:
-                self._tell(Event("store", str(unusable), "", 0))
+                self._on_event(Event("store", str(unusable), "", 0))
             except Exception:  # whatever it is, the next check starts afresh
                 log.LOGGER.exception("the watchdog's check failed")
 
@@ -76,7 +76,7 @@ class Watchdog:
         """
         self._unblock()
         for run, attempt in self._store.deaths.unattested():
-            judged = run.task_file != OPEN_TASK and near(self._store, attempt.host, attempt.keeper)
+            judged = run.task_file != OPEN_TASK and visible_here(self._store, attempt.host, attempt.keeper)
             if judged and self._keeper_is_dead(run, attempt):
                 self._attest(attempt, takeover_seconds)
         for run, attempt in self._store.deaths.interrupted():
@@ -89,12 +89,12 @@ class Watchdog:
         except StillAlive as alive:
             done = f"A stopped process holds the store, and can't be ended: {alive}"
         if done:
-            self._tell(Event("store", done, "", 0))
+            self._on_event(Event("store", done, "", 0))
 
     def _keeper_is_dead(self, run: RunRow, attempt: AttemptRow) -> bool:
         """Its process is dead; or it ended the attempt without handing the run back, as a dying thread does."""
         run_left = attempt.ended is not None and run.state is RunState.RUNNING
-        return run_left or not lives(attempt.keeper)
+        return run_left or not process_alive(attempt.keeper)
 
     def _attest(self, attempt: AttemptRow, takeover_seconds: float) -> None:
         run, number, left = attempt.run_id, attempt.number, Leftovers.of(attempt)
@@ -108,9 +108,9 @@ class Watchdog:
                 left.end()
             if left.all_dead():
                 self._store.deaths.attest(run, [number], own_process())
-                self._tell(Event("attested", f"Attempt {number} is dead, with all that it started.", run, number))
+                self._on_event(Event("attested", f"Attempt {number} is dead, with all that it started.", run, number))
         except StillAlive as alive:
-            self._tell(Event("trouble", f"Attempt {number} can't be ended: {alive}", run, number))
+            self._on_event(Event("trouble", f"Attempt {number} can't be ended: {alive}", run, number))
 
     def _ask_if_stranded(self, run: RunRow, attempt: AttemptRow, takeover_seconds: float) -> None:
         """Ask a person about a run that no worker may resume: it isn't queued, or its budget is used up."""
@@ -120,7 +120,7 @@ class Watchdog:
         ended = attempt.ended is not None  # one that only lost its lease may still be resumed by its keeper
         if not spent and (run.queued or not ended or not self._has_waited((run.id, attempt.number), takeover_seconds)):
             return
-        here = near(self._store, attempt.host, attempt.keeper)
+        here = visible_here(self._store, attempt.host, attempt.keeper)
         how = attempt.how or (_KEEPER_DIED.words if here else "its lease ran out")
         words = (
             f"Run {run.id} was interrupted {run.deaths + 1} times in a row without finishing anything between ({how})."
@@ -128,7 +128,7 @@ class Watchdog:
             else f"Run {run.id} was interrupted ({how}), and no process resumes it."
         )
         try:
-            with Announcer(self._store, run.id, self._options, self._tell) as announcer:
+            with Announcer(self._store, run.id, self._options, self._on_event) as announcer:
                 question = ask_a_person(self._store, Lease(run.id, run.attempt, run.token), words)
                 announcer.announce(Event("question", words, run.id, run.attempt, {"question": question}))
         except (Superseded, NotAllowed):  # a keeper has resumed it, or another watchdog has asked

@@ -1,4 +1,4 @@
-"""Announces the events of a run: to the log, to spans, to the watcher, and each question once by notification.
+"""Announces the events of a run: to the log, to spans, to its caller, and each question once by notification.
 
 The store records that a question was announced, so a resume doesn't repeat it; the next keeper retries a notification
 that failed. None of this delays the keeper or changes how the run ends.
@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Self
 
 from browser_agent.errors import Misuse
-from browser_agent.options import Event, Options, Tell
+from browser_agent.options import Event, OnEvent, Options
 from browser_agent.reporting import log as logs
 from browser_agent.reporting import notify, spans
 from browser_agent.store import Store
@@ -25,11 +25,11 @@ class Announcer:
         store: the run's store.
         run: its id.
         options: `on_question` is the command or address to notify of questions.
-        watcher: called with each event, in the thread that announces it.
+        on_event: called with each event, in the thread that announces it.
     """
 
-    def __init__(self, store: Store, run: str, options: Options, watcher: Tell) -> None:
-        self._store, self._run, self._target, self._watcher = store, run, options.on_question, watcher
+    def __init__(self, store: Store, run: str, options: Options, on_event: OnEvent) -> None:
+        self._store, self._run, self._target, self._on_event = store, run, options.on_question, on_event
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="browser-agent notification")
         self._pending: dict[str, Future[str | None]] = {}
         self._attempt = 0
@@ -38,7 +38,7 @@ class Announcer:
         """Pass an event on to everybody who receives it."""
         self._attempt = event.attempt
         self._log(event)
-        self._watcher(event)
+        self._on_event(event)
         if event.kind == "question" and "question" in event.details:
             self._notify(event.details["question"])
 

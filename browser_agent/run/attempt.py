@@ -102,7 +102,7 @@ class Attempt(ABC):
         and another host attests the deaths of its own."""
 
     @abstractmethod
-    def browser_lives(self) -> bool:
+    def browser_alive(self) -> bool:
         """Whether the browser is alive."""
 
     @abstractmethod

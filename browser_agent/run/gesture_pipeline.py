@@ -222,7 +222,7 @@ class GesturePipeline:
         until = self.attempt.clock.monotonic() + gesture.settle
         waits = iter(LOOK_EVERY_SECONDS)
         fresh = False
-        while self.attempt.browser_lives():
+        while self.attempt.browser_alive():
             wire = self.attempt.wire(row.id)
             if (no := rejection(wire, self._documented)) is not None:
                 return no
@@ -283,7 +283,7 @@ class GesturePipeline:
         refusal = self._undeclared(self.attempt.wire(row.id))
         if refusal is not None and nothing_left(self.attempt.wire(row.id)):
             self.attempt.end_browser()
-        if refusal is not None and not self.attempt.browser_lives() and nothing_left(self.attempt.wire(row.id)):
+        if refusal is not None and not self.attempt.browser_alive() and nothing_left(self.attempt.wire(row.id)):
             return self._refuse(row, refusal)
         settled = Recovery(self.attempt, self.attempt.store.journal.gesture(row.id), case).settle()
         self.attempt.disarm()

@@ -122,14 +122,14 @@ def test_a_bucket_that_hangs_ends_an_attempt_and_the_next_one_carries_on_when_it
     def heard(event: Event) -> None:
         world.events.append(event)
         if event.kind == "worker_died":
-            s3.go_on()
+            s3.resume()
 
     world.to_books.when("came", once(s3.stop))
     run = world.submit("post_many", references=["R-1", "R-2"])
     try:
-        ended = world.keep(run, tell=heard)
+        ended = world.keep(run, on_event=heard)
     finally:
-        s3.go_on()
+        s3.resume()
     assert (ended.state, ended.attempts) == (RunState.FINISHED, 2)
     assert (world.invoices("R-1"), world.invoices("R-2")) == (["INV-1"], ["INV-2"])
     check_whole(world)

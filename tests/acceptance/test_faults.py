@@ -138,7 +138,7 @@ def test_an_open_question_keeps_looking_and_presence_closes_it(world: World) -> 
             world.to_books.let_go()
 
     run = world.submit("post_one_slowly", reference="R-1")
-    ended = world.keep(run, tell=told, keep_looking=90.0)
+    ended = world.keep(run, on_event=told, keep_looking=90.0)
     assert (ended.state, ended.result) == (RunState.FINISHED, '"INV-1"')
     (question,) = world.store.inbox.questions(run)
     assert (str(question.state), question.by) == ("closed", None)
@@ -169,7 +169,7 @@ class Locked:
         self._path, self._seconds = path, seconds
         self.held = 0
 
-    def tell(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Called with each event of the run, from the keeper's thread."""
         if event.kind == "dispatching":
             connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
@@ -185,6 +185,6 @@ class Locked:
 def test_a_database_that_is_locked_while_a_gesture_is_settled_loses_and_doubles_nothing(world: World) -> None:
     locked = Locked(Path(world.store.address), 8.0)
     run = world.submit("post_one", reference="R-1")
-    ended = world.keep(run, tell=locked.tell)
+    ended = world.keep(run, on_event=locked.on_event)
     assert locked.held == 1
     assert (ended.state, world.outcomes(run), world.invoices("R-1")) == (RunState.FINISHED, ["happened"], ["INV-1"])

@@ -42,7 +42,7 @@ def test_a_stopped_worker_sends_nothing_and_is_followed_by_another(world: World,
             sent_by_the_stopped_one.append(len(world.books.ledger.writes))
 
     run = world.submit("post_one_slowly", reference="R-1")
-    ended = world.keep(run, f"{point}@stopped-worker", tell=told)
+    ended = world.keep(run, f"{point}@stopped-worker", on_event=told)
     assert (ended.state, ended.attempts) == (RunState.FINISHED, 2)
     assert world.invoices("R-1") == ["INV-1"]
     assert world.store.inbox.questions(run) == []
@@ -68,7 +68,7 @@ def test_a_superseded_worker_sends_nothing(world: World) -> None:
         if event.kind == "dispatching":
             world.store.leases.claim(run, keeper=dead, keeper_dead=True)
 
-    world.keep(run, tell=told)
+    world.keep(run, on_event=told)
     assert (world.invoices("R-1"), world.outcomes(run)) == ([], ["dispatching"])
     ended = world.keep(run)
     assert (ended.state, world.invoices("R-1")) == (RunState.FINISHED, ["INV-1"])

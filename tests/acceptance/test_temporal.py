@@ -14,7 +14,7 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowHandle
 
 from browser_agent import processes
-from browser_agent.ownership.takeover import lives
+from browser_agent.ownership.takeover import process_alive
 from browser_agent.processes import ProcessId
 from browser_agent.states import Answer
 from browser_agent.store import PersonAnswer
@@ -256,7 +256,7 @@ def _answered(engine: Engine, key: str, *words: str) -> str:
 def _browsers_dead(engine: Engine, key: str) -> bool:
     """Whether no browser lives that a run has ever had."""
     attempts = engine.world.store.leases.attempts(engine.row(key).id)
-    return not any(lives(attempt.worker) or engine.browser_lives(attempt) for attempt in attempts)
+    return not any(process_alive(attempt.worker) or engine.browser_alive(attempt) for attempt in attempts)
 
 
 def _reset(engine: Engine) -> Callable[[Handle], Coroutine[Any, Any, None]]:

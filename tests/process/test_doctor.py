@@ -20,7 +20,7 @@ from browser_agent.browser.driver import async_driver, driver_failure, sync_driv
 from browser_agent.cli import browser_checks, check, doctor, installation, store_checks
 from browser_agent.cli.browser_checks import BrowserFacts, Trouble
 from browser_agent.cli.check import Check
-from browser_agent.cli.desk import told
+from browser_agent.cli.desk import with_exit_code
 from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.shared_libraries import install_command, packages_for
 from browser_agent.errors import BrowserUnavailable
@@ -151,7 +151,7 @@ def test_a_command_whose_driver_does_not_start_says_so_in_one_sentence(broken_dr
             return Exit.FINISHED
 
     with pytest.raises(typer.Exit) as ended:
-        told(command)()
+        with_exit_code(command)()
     assert ended.value.exit_code == Exit.MISUSE
     assert "Playwright's driver doesn't start: libatomic.so.1 is missing. Run: " in capsys.readouterr().err
 
@@ -161,7 +161,7 @@ def test_an_error_of_a_command_is_never_blamed_on_the_driver(broken_driver):
         raise ValueError("a fault of ours")
 
     with pytest.raises(ValueError, match="a fault of ours"):
-        told(command)()
+        with_exit_code(command)()
 
 
 def test_a_chromium_that_lacks_libraries_is_one_sentence(as_root_with_apt, tmp_path, monkeypatch):

@@ -58,12 +58,12 @@ class Crew:
         self._signal(chance.choice(self.members), signal.SIGKILL)
 
     def stop_one(self, chance: Random) -> subprocess.Popen[bytes]:
-        """SIGSTOP: it lives, and does nothing until `go_on`."""
+        """SIGSTOP: it lives, and does nothing until `resume`."""
         chosen = chance.choice(self.members)
         self._signal(chosen, signal.SIGSTOP)
         return chosen
 
-    def go_on(self, stopped: subprocess.Popen[bytes]) -> None:
+    def resume(self, stopped: subprocess.Popen[bytes]) -> None:
         """SIGCONT."""
         self._signal(stopped, signal.SIGCONT)
 

@@ -72,7 +72,7 @@ class Storm:
         until = time.monotonic() if until is None else until
         for at, stopped in self._asleep:
             if at <= until:
-                self._crew.go_on(stopped)
+                self._crew.resume(stopped)
         self._asleep = [(at, stopped) for at, stopped in self._asleep if at > until]
 
     def over(self) -> None:

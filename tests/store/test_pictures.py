@@ -198,7 +198,7 @@ def test_a_bucket_that_does_not_answer_is_not_waited_for_twice(s3: Server, bucke
             with pytest.raises(StoreUnusable, match=rf"{words} s3://pictures/.*/store-x: it did not answer in time"):
                 ask()
     finally:
-        s3.go_on()
+        s3.resume()
     with pytest.raises(StoreUnusable, match="did not answer in time"):
         bucket.get("a" * 64)
     fresh = Bucket(bucket.shown.rpartition("/")[0], "store-x")

@@ -12,7 +12,7 @@ from browser_agent.errors import InOtherHands
 from browser_agent.options import Options
 from browser_agent.ownership.leftovers import earlier_attempts
 from browser_agent.ownership.liveness import Liveness, liveness
-from browser_agent.ownership.takeover import is_over, keeper_lives, last_attempt, own_process, take_over
+from browser_agent.ownership.takeover import is_over, keeper_alive, last_attempt, own_process, take_over
 from browser_agent.ownership.watchdog import Watchdog
 from browser_agent.store import Lease, Store
 from tests.fix_containers import said_inside
@@ -36,7 +36,7 @@ def test_a_keeper_in_another_container_keeps_its_run_until_its_lease_has_run_out
     lease = taken(store, elsewhere)
     last = last_attempt(store, lease.run)
     assert last is not None and last.host == store.host and not is_over(store, last)
-    assert keeper_lives(store, store.leases.run(lease.run)) is None
+    assert keeper_alive(store, store.leases.run(lease.run)) is None
     with pytest.raises(InOtherHands, match="is being worked on"):
         take_over(store, lease.run, last)
     by_raw_sql(store, "UPDATE run SET lease_until = 1.0")
@@ -54,7 +54,7 @@ def test_the_watcher_neither_ends_nor_attests_what_it_cannot_see(store: Store, e
 def test_a_worker_process_in_another_container_lives_by_its_beats(store: Store, elsewhere: str) -> None:
     store.keepers.begin(elsewhere, 1)
     now, (found,) = store.keepers.recent()
-    assert liveness(store, found.row, now) is Liveness.LIVES
+    assert liveness(store, found.row, now) is Liveness.ALIVE
     long_ago = found.row.model_copy(update={"beaten": now.replace(year=2020)})
     assert liveness(store, long_ago, now) is Liveness.SILENT
 
@@ -82,7 +82,7 @@ def test_an_identity_that_an_older_version_wrote_is_read_and_judged_as_it_was(st
 
 def test_a_process_out_of_sight_is_neither_alive_nor_dead_nor_ended(elsewhere: str) -> None:
     facts = json.loads(elsewhere)
-    with pytest.raises(processes.OutOfSight, match="whether it lives is not known here"):
+    with pytest.raises(processes.ProcessNotVisible, match="it isn't visible here"):
         processes.alive(processes.ProcessId(**facts))
     with pytest.raises(processes.StillAlive):
         processes.end([processes.ProcessId(**facts)])

@@ -21,7 +21,7 @@ from browser_agent.keeper.keeper import keep, look
 from browser_agent.keeper.temporal.heartbeat import ActivityHeartbeat
 from browser_agent.keeper.temporal.messages import KEEP, SUBMIT, KeepRequest, RunStatus, ScheduledRun
 from browser_agent.keeper.temporal.status import application_error, run_status
-from browser_agent.options import Event, Options, Tell
+from browser_agent.options import Event, OnEvent, Options
 from browser_agent.ownership.engine import EngineOrder
 from browser_agent.states import RUN_ARROWS, RunState
 from browser_agent.store import Store
@@ -39,13 +39,13 @@ class BrowserActivities:
         options: how they are kept.
         at_once: how many at the same time.
         submit: see `Submit`.
-        tell: called with each event, from the keepers' threads.
+        on_event: called with each event, from the keepers' threads.
     """
 
     def __init__(
-        self, client: Client, store: Store, options: Options, *, at_once: int, submit: Submit, tell: Tell
+        self, client: Client, store: Store, options: Options, *, at_once: int, submit: Submit, on_event: OnEvent
     ) -> None:
-        self._client, self._store, self._options, self._tell = client, store, options, tell
+        self._client, self._store, self._options, self._on_event = client, store, options, on_event
         self._at_once, self._submit = at_once, submit
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="keeper")
 
@@ -95,13 +95,13 @@ class BrowserActivities:
         return found
 
     def _keep(self, request: KeepRequest, engine: ActivityHeartbeat) -> None:
-        def tell(event: Event) -> None:
+        def on_event(event: Event) -> None:
             engine.record_progress(event)
-            self._tell(event)
+            self._on_event(event)
 
         options, self._options = self._options, replace(self._options, kill_at=None)  # it is meant for the first run
         keeps = look if request.only_look else keep
-        keeps(self._store, request.run, options, tell, engine=engine)
+        keeps(self._store, request.run, options, on_event, engine=engine)
 
     @activity.defn(name=SUBMIT)
     async def submit(self, wanted: ScheduledRun, day: str) -> str:

@@ -121,7 +121,7 @@ class AgentRun:
                 sites=self._sites,
                 store=self._trial.store,
                 key=self._key,
-                tell=_print,
+                on_event=_print,
                 options=replace(load().options(), on_question=()),  # nobody is notified of a test's questions
                 addresses=self._trial.addresses,
                 reach=self._reach,

@@ -54,7 +54,7 @@ def main(wanted: Wanted) -> None:
         if wanted.temporal:
             asyncio.run(_serve(store, wanted, options))
         else:
-            serve(store, WorkerLimits(), options, _tell)
+            serve(store, WorkerLimits(), options, _on_event)
 
 
 async def _serve(store: Store, wanted: Wanted, options: Options) -> None:
@@ -63,11 +63,11 @@ async def _serve(store: Store, wanted: Wanted, options: Options) -> None:
     from browser_agent.keeper.temporal.client import serve as serve_temporal
 
     client = await connect(TemporalAddress(wanted.temporal, queue=wanted.queue))
-    browsers = BrowserActivities(client, store, options, at_once=1, submit=lambda *_: "", tell=_tell)
+    browsers = BrowserActivities(client, store, options, at_once=1, submit=lambda *_: "", on_event=_on_event)
     await serve_temporal(browsers.worker(wanted.queue))
 
 
-def _tell(event: Event) -> None:
+def _on_event(event: Event) -> None:
     print(event, flush=True)
 
 

@@ -170,10 +170,10 @@ def test_workers_tells_of_each_process_and_what_it_keeps(cli: Cli, store: Store)
     lease = store.leases.claim(submit(store), keeper=own_process(), keeper_dead=False)
     store.leases.beat(lease, "step 12: post invoice 7")
     said = cli("workers")
-    assert "lives" in said.out and "1 of 2" in said.out
+    assert "alive" in said.out and "1 of 2" in said.out
     assert f"  {os.getpid()} keeps {lease.run}, attempt 1: heartbeat 0 s ago; step 12: post invoice 7" in said.out
     (told,) = cli("workers", "--json").document
-    assert (told["state"], told["keeps"][0]["progress"]) == ("lives", "step 12: post invoice 7")
+    assert (told["state"], told["keeps"][0]["progress"]) == ("alive", "step 12: post invoice 7")
 
 
 @pytest.mark.process
@@ -182,11 +182,11 @@ def test_workers_tells_a_stopped_process_and_a_silent_one_from_one_that_lives(
 ) -> None:
     store.keepers.begin(stopped, 1)
     store.keepers.begin(own_process(), 1)
-    assert [told["state"] for told in cli("workers", "--json").document] == ["stopped", "lives"]
+    assert [told["state"] for told in cli("workers", "--json").document] == ["stopped", "alive"]
     a_while_ago = f"{datetime.now(UTC) - timedelta(seconds=82):%Y-%m-%d %H:%M:%S.%f}"
     by_raw_sql(store, f"UPDATE keeper SET beaten = '{a_while_ago}' WHERE process = '{own_process()}'")
     said = cli("workers").out
-    assert "stopped" in said and re.search(r"silent for 8\d s", said) and "lives" not in said
+    assert "stopped" in said and re.search(r"silent for 8\d s", said) and "alive" not in said
     assert [told["state"] for told in cli("workers", "--json").document] == ["stopped", "silent"]
 
 
