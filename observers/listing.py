@@ -247,7 +247,7 @@ class ListReader:
         if not self._as_of:
             return
         said = re.search(self._as_of, reading.text)
-        at = moment(said[1], self._site.zone) if said else None
+        at = moment(said[1], self._site.zone, self._site.date_order) if said else None
         if at is None:
             listing.doubt(f"the page doesn't say of when the list is ({self._as_of!r})")
         elif listing.as_of is None or at < listing.as_of:

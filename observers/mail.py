@@ -106,7 +106,7 @@ class SentMail(Observer):
         return said.model_copy(update={"reasons": reasons, "complete": said.complete and not log.why_not_whole})
 
     def _fits(self, row: Row) -> bool | None:
-        return fits(row, self._key, self.site.decimal)
+        return fits(row, self._key, self.site.notation)
 
     @property
     def _key(self) -> dict[str, str]:

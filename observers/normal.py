@@ -22,11 +22,14 @@ _CURRENCY = re.compile(
     "AED|AUD|BGN|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|IDR|ILS|INR|ISK|JPY|KRW|KZT|MXN|MYR|NOK|NZD|PHP|PLN|RON|RSD|"
     "RUB|SAR|SEK|SGD|THB|TRY|TWD|UAH|USD|VND|ZAR"
 )
-_PYTHON = re.compile(r"-?\d+(\.\d+)?")
-_SUM = re.compile(r"\d+(?:[., '\u2019]\d+)+")
-"""Digits with marks between them: an amount in some notation, perhaps not in the declared one."""
-_NUMBERS = re.compile(r"(\d{1,4})[/.-](\d{1,2})[/.-](\d{1,4})")
-_DAYS = (re.compile(r"(?P<y>\d{4})-(?P<m>\d\d?)-(?P<d>\d\d?)"), re.compile(r"(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>\d{4})"))
+_YEAR_FIRST = re.compile(r"(?P<y>\d{4})([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?)")
+_DOTTED = re.compile(r"(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>\d{4})")
+_ORDERED = {
+    "dmy": re.compile(r"(?P<d>\d\d?)([-/.])(?P<m>\d\d?)\2(?P<y>\d{4}|\d\d)"),
+    "mdy": re.compile(r"(?P<m>\d\d?)([-/.])(?P<d>\d\d?)\2(?P<y>\d{4}|\d\d)"),
+    "ymd": re.compile(r"(?P<y>\d{4}|\d\d)([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?)"),
+}
+_DAY_AND_TIME = re.compile(r"(\S+?),? (\d\d?):(\d\d)(?::(\d\d))?(?: ?([ap])\.?m\.?)?", re.IGNORECASE)
 
 
 def normal(text: str) -> str:
@@ -47,7 +50,7 @@ def amount(text: str, decimal: str = ".") -> Decimal | None:
     Digits with a leading zero ("007") are an identifier, not an amount.
     """
     plain = normal(text).replace("\u066c", "\u2019").replace("\u066b", decimal)
-    plain, negative = _without_sign(_without_currency(plain))
+    plain, negative = without_sign(without_currency(plain))
     group = "." if decimal == "," else ","
     grouped = rf"[1-9]\d{{0,2}}(?P<mark>[{group} '\u2019])(?:\d{{2,3}}(?P=mark))*\d{{3}}"
     found = re.fullmatch(rf"(?P<whole>0|[1-9]\d*|{grouped})(?:{re.escape(decimal)}(?P<part>\d+))?", plain)
@@ -58,7 +61,8 @@ def amount(text: str, decimal: str = ".") -> Decimal | None:
     return -value if negative else value
 
 
-def _without_currency(text: str) -> str:
+def without_currency(text: str) -> str:
+    """An amount's text without the currency in front of it or behind it."""
     text = text.strip("".join(c for c in set(text) if unicodedata.category(c) == "Sc") + " ")
     words = text.split(" ")
     if _CURRENCY.fullmatch(words[0]):
@@ -68,31 +72,58 @@ def _without_currency(text: str) -> str:
     return " ".join(words)
 
 
-def _without_sign(text: str) -> tuple[str, bool]:
+def without_sign(text: str) -> tuple[str, bool]:
+    """An amount's text without its sign, and whether it is negative."""
     for left, right in (("(", ")"), ("-", ""), ("", "-")):
         if len(text) > len(left + right) and text.startswith(left) and text.endswith(right):
-            return _without_currency(text[len(left) : len(text) - len(right)]), True
+            return without_currency(text[len(left) : len(text) - len(right)]), True
     return text.removeprefix("+"), False
 
 
-def day(text: str) -> date | None:
-    """`text` as a day, written 2026-11-30 or 30.11.2026; None for the ambiguous 11/12/2026 and anything else."""
-    for form in _DAYS:
+def day(text: str, order: str = "") -> date | None:
+    """`text` as a day, or None.
+
+    Args:
+        text: such as 2026-11-30 or 30.11.2026. The ambiguous 11/12/2026, and a year of two digits, need an order.
+        order: how the site writes days: "dmy", "mdy" or "ymd"; "" = not declared.
+    """
+    for form in (_YEAR_FIRST, _ORDERED.get(order, _DOTTED)):
         if found := form.fullmatch(normal(text)):
+            year = int(found["y"])
             try:
-                return date(int(found["y"]), int(found["m"]), int(found["d"]))
+                return date(year if year > 99 else 2000 + year, int(found["m"]), int(found["d"]))
             except ValueError:
                 return None
     return None
 
 
-def moment(text: str, zone: str = "UTC") -> datetime | None:
-    """An ISO 8601 text as a time in UTC; without an offset it is read in the IANA time zone `zone`."""
+def moment(text: str, zone: str = "UTC", order: str = "") -> datetime | None:
+    """A time in ISO 8601, or a day as `day` reads it with a time such as "21:31" or "9:31 pm", in UTC; None if it isn't
+    one. Without an offset it is read in the IANA time zone `zone`."""
+    plain = normal(text)
     try:
-        read = datetime.fromisoformat(normal(text))
+        read = datetime.fromisoformat(plain)
+    except ValueError:
+        if (written := _day_and_time(plain, order)) is None:
+            return None
+        read = written
+    return (read if read.tzinfo else read.replace(tzinfo=ZoneInfo(zone))).astimezone(UTC)
+
+
+def _day_and_time(plain: str, order: str) -> datetime | None:
+    found = _DAY_AND_TIME.fullmatch(plain)
+    on = day(found[1], order) if found else None
+    if found is None or on is None:
+        return None
+    hour, minute, second = int(found[2]), int(found[3]), int(found[4] or 0)
+    if found[5]:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if found[5].lower() == "p" else 0)
+    try:
+        return datetime(on.year, on.month, on.day, hour, minute, second)
     except ValueError:
         return None
-    return (read if read.tzinfo else read.replace(tzinfo=ZoneInfo(zone))).astimezone(UTC)
 
 
 def same(one: str, other: str, decimal: str = ".") -> bool:
@@ -104,44 +135,6 @@ def same(one: str, other: str, decimal: str = ".") -> bool:
         return amounts[0] == amounts[1]
     days = day(one), day(other)
     return None not in days and days[0] == days[1]
-
-
-def compared(cell: str, key: str, decimal: str = ".") -> bool | None:
-    """Whether a cell holds the key: True, False, or None if they can't be compared. It never guesses.
-
-    Args:
-        cell: as the page shows it, in the site's notation.
-        key: as the task gives it: an amount in Python's notation ("1234.50"), a day as 2026-11-30 or 30.11.2026.
-        decimal: the decimal mark of the site's amounts.
-    """
-    shown, wanted = normal(cell), normal(key)
-    if shown == wanted:
-        return True
-    if shown.endswith("..."):
-        return None if wanted.startswith(shown.rstrip(". ")) else False
-    if (sum_wanted := amount(wanted) if _PYTHON.fullmatch(wanted) else amount(wanted, decimal)) is not None:
-        return _compared_amount(shown, sum_wanted, decimal)
-    if (day_wanted := day(wanted)) is not None:
-        return _compared_day(shown, day_wanted)
-    return False
-
-
-def _compared_amount(shown: str, wanted: Decimal, decimal: str) -> bool | None:
-    read = amount(shown, decimal)
-    if read == wanted:
-        return True
-    if amount(shown, "," if decimal == "." else ".") == wanted:  # equal, if read with the other decimal mark
-        return None
-    return None if read is None and _SUM.fullmatch(_without_sign(_without_currency(shown))[0]) else False
-
-
-def _compared_day(shown: str, wanted: date) -> bool | None:
-    read = day(shown)
-    if read is not None or (parts := _NUMBERS.fullmatch(shown)) is None:
-        return read == wanted
-    written = sorted(int(part) for part in parts.groups())
-    years = (wanted.year, wanted.year % 100)
-    return None if any(written == sorted((wanted.day, wanted.month, year)) for year in years) else False
 
 
 def value(text: str, decimal: str = ".") -> str:

@@ -126,7 +126,7 @@ class OrderStatus(Observer):
         )
 
     def _fits(self, row: Row) -> bool | None:
-        return fits(row, self.key, self.site.decimal)
+        return fits(row, self.key, self.site.notation)
 
     def _matches(self, rows: Iterable[ListedRow]) -> list[Match]:
         return [match_of(row, self.key, self.reads, self.site.decimal) for row in rows]

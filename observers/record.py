@@ -32,8 +32,8 @@ class Record(Observer):
         reads: name of a value -> header of its column.
         unique: no other record can ever have this key. A key that isn't unique proves only at a site with `sole_user`,
             by the record's time (see `created`), and while no other gesture of ours can have made the record.
-        created: header of the column that shows when a record was made, in ISO 8601; without an offset it is read in
-            the site's `zone`. Only a key that isn't unique needs it.
+        created: header of the column that shows when a record was made: a day and a time, read in the site's `zone` if
+            it shows no offset. Only a key that isn't unique needs it.
         staleness: how far the list may lag behind.
         more: other lists that may show a part of the effect (drafts, cancelled): seen only there = partial.
         outbox: other lists where the record may wait: seen only there = pending.
@@ -42,8 +42,8 @@ class Record(Observer):
         empty: what the page shows when the list is empty, such as "No invoices yet". Without it, an empty list proves
             absence only if its `count` is 0 or a line such as "0 invoices" says so: a list that failed to load is empty
             too.
-        as_of: a regular expression whose first group is the time that the list states for its content, in ISO 8601
-            (without an offset, in the site's `zone`).
+        as_of: a regular expression whose first group is the time that the list states for its content, read in the
+            site's `zone` if it shows no offset.
     """
 
     counts: ClassVar[bool] = True
@@ -113,10 +113,10 @@ class Record(Observer):
         )
 
     def _fits(self, row: Row) -> bool | None:
-        return fits(row, self.key, self.site.decimal)
+        return fits(row, self.key, self.site.notation)
 
     def _made(self, row: Row) -> datetime | None:
-        return moment(row.get(normal(self.created), ""), self.site.zone) if self.created else None
+        return moment(row.get(normal(self.created), ""), self.site.zone, self.site.date_order) if self.created else None
 
     def _unfinished(self, row: Row) -> bool:
         told = row.get(normal(self.status), "").casefold()

@@ -8,20 +8,21 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from .comparison import Notation, compared
 from .evidence import Evidence, Match, plain_address
 from .listing import ListedRow, Listing
-from .normal import compared, normal, value
+from .normal import normal, value
 from .tables import Row
 
 
-def fits(row: Row, key: Mapping[str, str], decimal: str) -> bool | None:
+def fits(row: Row, key: Mapping[str, str], notation: Notation) -> bool | None:
     """Whether the row's key columns hold the key; None if none differs but one can't be compared (see `compared`)."""
-    answers = {_holds(row, normal(column), text, decimal) for column, text in key.items()}
+    answers = {_holds(row, normal(column), text, notation) for column, text in key.items()}
     return False if False in answers else None if None in answers else True
 
 
-def _holds(row: Row, column: str, text: str, decimal: str) -> bool | None:
-    return None if column in row.opaque else compared(row[column], text, decimal)
+def _holds(row: Row, column: str, text: str, notation: Notation) -> bool | None:
+    return None if column in row.opaque else compared(row[column], text, notation)
 
 
 def match_of(

@@ -14,6 +14,7 @@ from pydantic import GetCoreSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, core_schema
 
 from .answer_contract import Accepted
+from .comparison import Notation
 from .evidence import plain_address
 from .request_pattern import SAFE_METHODS, matches_request
 
@@ -48,6 +49,8 @@ class Site:
         zone: the IANA time zone of the times that the site shows without an offset.
         clock_skew: how much the site's clock may differ from ours, plus the resolution of its times.
         decimal: the decimal mark of the amounts that it shows, "." or ",".
+        date_order: the order of day, month and year in the dates that it shows: "dmy", "mdy" or "ymd". Without it only
+            dates that can't be mistaken are read, such as 2026-11-30 and 30.11.2026.
         sole_user: nothing and nobody else makes records in this account, so a new record from the time of a gesture
             was made by the gesture.
         scripts: its lists need scripts to be read; False switches scripts off in every look (looks leak less).
@@ -74,6 +77,7 @@ class Site:
         zone: str = "UTC",
         clock_skew: timedelta = timedelta(minutes=2),
         decimal: str = ".",
+        date_order: str = "",
         sole_user: bool = False,
         scripts: bool = True,
         shows_fields: Sequence[str] = (),
@@ -83,6 +87,8 @@ class Site:
             raise ValueError(f"a site's name is letters, digits, '-' and '_', and begins with a letter: {name!r}")
         if decimal not in {".", ","}:
             raise ValueError(f"the decimal mark of site {name!r} is '.' or ',', not {decimal!r}")
+        if date_order not in {"", "dmy", "mdy", "ymd"}:
+            raise ValueError(f"the date order of site {name!r} is 'dmy', 'mdy' or 'ymd', not {date_order!r}")
         try:
             ZoneInfo(zone)
         except (ZoneInfoNotFoundError, ValueError) as error:
@@ -103,6 +109,7 @@ class Site:
         self.zone = zone
         self.clock_skew = clock_skew
         self.decimal = decimal
+        self.date_order = date_order
         self.sole_user = sole_user
         self.scripts = scripts
         self.shows_fields = tuple(shows_fields)
@@ -119,6 +126,11 @@ class Site:
     def mark(self) -> str:
         """`signed_in` for the bound account; empty if none is declared."""
         return self.signed_in.replace("{account}", self.account)
+
+    @property
+    def notation(self) -> Notation:
+        """How it writes amounts and times."""
+        return Notation(self.decimal, self.zone, self.date_order)
 
     def __truediv__(self, path: str) -> str:
         """The absolute address of `path` below the site's base. Raises ValueError if it would lie elsewhere."""
