@@ -133,7 +133,7 @@ def told(command: Callable[P, Exit]) -> Callable[P, None]:
             code = _complain(screen, error, start_failure(error))
         raise typer.Exit(int(code))
 
-    del _told.__annotations__["return"]
+    _told.__annotations__ = {name: kind for name, kind in command.__annotations__.items() if name != "return"}
     return _told
 
 
