@@ -8,16 +8,13 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Callable
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
-from browser_agent.cli import answer, config, login, machine, queue, reverse, run, show, temporal
-from browser_agent.cli.desk import with_exit_code
-from browser_agent.cli.exit_codes import WORDS, Exit
-from browser_agent.secrets.scrubber import Scrubber
+from browser_agent.cli.command_list import AUDIT_COMMANDS, COMMANDS, TEMPORAL_COMMANDS
+from browser_agent.cli.exit_codes import WORDS
+from browser_agent.cli.lazy_command import add_commands
 
 _EXITS = "  \n".join(f"{code.value}  {words}" for code, words in WORDS.items())
 
@@ -48,26 +45,16 @@ def _browser_agent(
     you, and `browser-agent config` shows the settings.
     """
     if show_version:
+        from importlib.metadata import version
+
         typer.echo(version("browser-agent"))
         raise typer.Exit
 
 
-_COMMANDS: tuple[Callable[..., Exit], ...] = (
-    *(run.run, run.resume),
-    *(queue.submit, queue.worker, queue.watch, queue.workers),
-    *(show.runs, show.show, show.inbox),
-    *(answer.answer, answer.approve, answer.refuse),
-    reverse.reverse,
-    show.report,
-    *(config.config, machine.key, login.login, machine.doctor, machine.demo),
-)
-for _command in _COMMANDS:
-    app.command()(with_exit_code(_command))
-audit.command("verify")(with_exit_code(show.audit_verify))
-audit.command("show")(with_exit_code(show.audit_show))
+add_commands(app, COMMANDS)
+add_commands(audit, AUDIT_COMMANDS)
+add_commands(on_temporal, TEMPORAL_COMMANDS)
 app.add_typer(audit, name="audit")
-for _command in temporal.COMMANDS:
-    on_temporal.command()(with_exit_code(_command))
 app.add_typer(on_temporal, name="temporal")
 
 
@@ -80,6 +67,8 @@ def main() -> None:
             _leave(end.code)
         raise
     except Exception as error:  # unexpected: print the whole traceback, without secrets
+        from browser_agent.secrets.scrubber import Scrubber
+
         sys.stderr.write(Scrubber().trace(error))
         sys.exit(1)
 

@@ -133,7 +133,7 @@ def with_exit_code(command: Callable[P, Exit]) -> Callable[P, None]:
             code = _print_error(screen, error, start_failure(error))
         raise typer.Exit(int(code))
 
-    del _exiting.__annotations__["return"]
+    _exiting.__annotations__ = {name: kind for name, kind in command.__annotations__.items() if name != "return"}
     return _exiting
 
 

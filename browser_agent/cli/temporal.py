@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -297,9 +297,6 @@ def schedule(
         return Exit.FINISHED
 
     return asyncio.run(make())
-
-
-COMMANDS: tuple[Callable[..., Exit], ...] = (worker, workflows, submit, answer, resume, schedule)
 
 
 def _submit_wanted(store: Store, using: Settings, wanted: ScheduledRun, day: str) -> str:

@@ -44,7 +44,7 @@ def _of_group(name: str, group: Command) -> Iterator[tuple[str, Command]]:
         if hasattr(command, "commands"):
             yield from _of_group(f"{name} {word}", command)
         else:
-            yield f"{name} {word}", command
+            yield f"{name} {word}", command.loaded
 
 
 def _section(name: str, command: Command) -> str:

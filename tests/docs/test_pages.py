@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 
 import browser_agent
 import observers
-from browser_agent.cli import _COMMANDS, app, demo
+from browser_agent.cli import app, demo
+from browser_agent.cli.command_list import COMMANDS
 from browser_agent.cli.exit_codes import WORDS
 from browser_agent.secrets.seal import key_file, new_key
 from tests.docs.pages import PAGES, ROOT, blocks, expected, in_pairs
@@ -114,7 +115,7 @@ def test_every_command_that_a_page_names_exists_with_its_options(name: str) -> N
     for command in (*lines, *inline):
         words = command.split()
         if len(words) > 1 and not words[1].startswith("-") and words[1] != "COMMAND":
-            assert words[1] in {known.__name__ for known in _COMMANDS} | GROUPS, command
+            assert words[1] in COMMANDS.keys() | GROUPS, command
             told = help_of(*words[1:3]) if words[1] in GROUPS else help_of(words[1])
             for option in (word.partition("=")[0] for word in words[2:] if word.startswith("--")):
                 assert option in told, f"{command}: no option {option}"

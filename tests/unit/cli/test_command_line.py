@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
+import typer.main
 
 import browser_agent.keeper.keeper
 from browser_agent.cli import app, machine
@@ -81,8 +83,18 @@ def test_ctrl_c_while_all_is_read_in_ends_quietly() -> None:
 def test_no_other_command_is_there(cli: Cli) -> None:
     from browser_agent.cli import audit
 
-    named = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
+    named = [command.name for command in app.registered_commands]
     assert {*named, *(f"audit {command.name}" for command in audit.registered_commands)} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("group", [(), ("audit",), ("temporal",)])
+def test_a_line_in_the_list_of_commands_is_the_beginning_of_the_commands_own_help(group: tuple[str, ...]) -> None:
+    listed: Any = typer.main.get_command(app)
+    for name in group:
+        listed = listed.commands[name]
+    for command in listed.commands.values():
+        if not hasattr(command, "commands"):
+            assert command.help == " ".join(command.loaded.help.partition("\n\n")[0].split())
 
 
 def test_the_points_of_a_kill_are_listed(cli: Cli) -> None:

@@ -36,7 +36,7 @@ def test_each_command_of_ours_is_one_with_these_flags(words: list[str]) -> None:
     command: Any = typer.main.get_command(app)
     for name in names:
         command = command.commands[name]
-    known = {flag for parameter in command.params for flag in parameter.opts}
+    known = {flag for parameter in command.loaded.params for flag in parameter.opts}
     assert {word for word in words if word.startswith("--")} <= known
 
 
