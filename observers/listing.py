@@ -57,7 +57,8 @@ class Listing:
     `rows`: the wanted rows. `misfit`: the page loaded, but has no table with the declared columns. `broken`: a page or
     a request of it failed, or was still loading. `rows_read`: the number of all rows. `rows_with_key`: the number of
     rows whose key columns aren't empty. `sockets`: WebSockets by which rows may come. `told_empty`: the page said that
-    the list is empty. `picture`: of the last page with wanted rows, or of the list's end.
+    the list is empty. `told`: the numbers of rows that its pages state. `picture`: of the last page with wanted rows, or
+    of the list's end.
     """
 
     headers: tuple[str, ...] = ()
@@ -66,6 +67,7 @@ class Listing:
     rows_with_key: int = 0
     sockets: tuple[str, ...] = ()
     told_empty: bool = False
+    told: frozenset[int] = frozenset()
     account: str = ""
     as_of: datetime | None = None
     pages: int = 0
@@ -146,6 +148,7 @@ class ListReader:
         except LookFailed as error:
             listing.doubt(str(error))
             listing.broken = True
+        listing.told = frozenset(told)
         self._check_count(listing, told)
         if not (told == {listing.rows_read} and told):
             for door in sorted(doors):

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from .evidence import Evidence, Match, plain_address
+from .evidence import Evidence, ListFacts, Match, plain_address
 from .listing import ListedRow, Listing
 from .normal import compared, normal, value
 from .tables import Row
@@ -55,7 +55,9 @@ def evidence_of(listing: Listing, at: datetime) -> Evidence:
 
 def of_list(listing: Listing) -> dict[str, Any]:
     """An observation's fields about the list as a whole."""
-    return {"rows": listing.rows_with_key, "account": listing.account, "as_of": listing.as_of}
+    told = tuple(sorted(listing.told))
+    facts = ListFacts(columns=listing.headers, pages=listing.pages, told=told, told_empty=listing.told_empty)
+    return {"rows": listing.rows_with_key, "account": listing.account, "as_of": listing.as_of, "listing": facts}
 
 
 def doubts_of(lists: Sequence[Listing]) -> list[str]:
