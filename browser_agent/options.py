@@ -109,7 +109,7 @@ class Event:
 
 Tell = Callable[[Event], None]
 
-_NO_PROGRESS = frozenset({"trouble", "raised", "stopped", "download", "download_lost"})
+_NO_PROGRESS = frozenset({"declaration", "trouble", "raised", "stopped", "download", "download_lost"})
 
 
 def progress_mark(kind: str, words: str, details: Mapping[str, Any]) -> str | None:

@@ -27,6 +27,7 @@ class MisreadShop:
         commits: whether it carries an order out.
         status: how it answers an order.
         list_status: how it answers for its list, until `list_recovers` answers were given.
+        says: what its list says besides.
         hides: its list shows another order, and never ours.
         optimistic: its page says that an order was placed before it has asked.
     """
@@ -36,6 +37,7 @@ class MisreadShop:
         self.commits, self.status = True, 303
         self.list_status, self.list_recovers = 200, 1_000
         self.hides = self.optimistic = False
+        self.says = ""
         shop = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -87,7 +89,7 @@ class MisreadShop:
         listed = ["R-0"] if self.hides else self.ledger
         rows = "".join(f"<tr><td>N-{number}</td><td>{key}</td></tr>" for number, key in enumerate(listed, 1))
         head = "<thead><tr><th>Number</th><th>Reference</th></tr></thead>"
-        return f"<table>{head}<tbody>{rows}</tbody></table><p>{len(listed)} orders</p>"
+        return f"<table>{head}<tbody>{rows}</tbody></table><p>{len(listed)} orders</p><p>{self.says}</p>"
 
     def close(self) -> None:
         self._server.shutdown()

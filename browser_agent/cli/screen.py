@@ -25,6 +25,7 @@ _MARKS = {
     "question": ("?", "yellow"),
     "pause": ("?", "bold yellow"),
     "in_doubt": ("…", "yellow"),
+    "declaration": ("!", "yellow"),
     "worker_died": ("!", "red"),
     "notification": ("!", "red"),
     "raised": ("✘", "red"),

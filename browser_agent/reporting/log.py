@@ -27,7 +27,7 @@ _LEVELS = {
     **dict.fromkeys(
         ("worker_died", "worker_stopped", "worker_too_large", "step_too_long", "download_lost"), logging.WARNING
     ),
-    **dict.fromkeys(("question", "in_doubt", "trouble"), logging.WARNING),
+    **dict.fromkeys(("question", "in_doubt", "trouble", "declaration"), logging.WARNING),
     **dict.fromkeys(("raised", "store", "notification"), logging.ERROR),
 }
 _ours: list[logging.Handler] = []

@@ -19,6 +19,7 @@ from browser_agent.browser.recorder import Recorder
 from browser_agent.browser.screenshot import NoPicture, Picture
 from browser_agent.errors import MachineTrouble, NotApproved, Refused, WrongTask
 from browser_agent.rules import never_sent, nothing_left, rejection, was_performed, was_refused
+from browser_agent.run import contradictions
 from browser_agent.run.after_picture import after_picture
 from browser_agent.run.attempt import Attempt
 from browser_agent.run.baseline import Baseline
@@ -85,6 +86,8 @@ class GesturePipeline:
         gesture.check()
         self._check_page(gesture)
         baseline = self._baseline(gesture)
+        for words in contradictions.before(gesture.proof, baseline, self.site, gesture.sends):
+            self.attempt.emit("declaration", words)
         target = gesture.read_target()
         row = self._intend(gesture, baseline)
         case = Case(row.id, row.words, gesture.proof, baseline, self.site, gesture.sends)

@@ -19,6 +19,7 @@ from browser_agent.browser.screenshot import Picture
 from browser_agent.errors import OutcomeUnknown, Stopped, WaitingForPerson
 from browser_agent.reporting.words import state_in_words
 from browser_agent.rules import Move, acceptance, never_sent, next_move, nothing_left, rejection
+from browser_agent.run import contradictions
 from browser_agent.run.attempt import Attempt
 from browser_agent.run.look import SPACING_SECONDS, Case, Looker, LookResult, stored_case
 from browser_agent.run.outcome_question import outcome_question
@@ -74,6 +75,8 @@ class Recovery:
         self._evidence: list[dict[str, Any]] = []
         self._login_tried = False
         self._waited = False  # for long enough that an absence could have been proven
+        self._missed = False  # by a look after the sender's death
+        self._said: set[str] = set()
 
     def settle(self) -> GestureRow:
         """Settle the gesture.
@@ -188,7 +191,22 @@ class Recovery:
         verdict = looked.verdict
         self._reasons = (*verdict.reasons, *verdict.missing)
         self._evidence = [kept.model_dump(mode="json") for seen in looked.observations for kept in seen.evidence]
+        self._say_contradictions(looked)
         return looked
+
+    def _say_contradictions(self, looked: LookResult) -> None:
+        """Say each declaration that the look contradicts, once."""
+        case = self._case
+        assert case is not None
+        found = contradictions.of_lists(case.proof, looked.observations)
+        if case.dead_at is not None and case.late_commit is not None and looked.happened and self._missed:
+            since = self._attempt.clock.now() - case.dead_at
+            found += contradictions.of_late_commit(since, case.late_commit + case.staleness)
+        for words in found:
+            if words not in self._said:
+                self._attempt.emit("declaration", words, gesture=self._row.id)
+        self._said |= set(found)
+        self._missed |= case.dead_at is not None and not looked.happened
 
     def _look_signed_in(self) -> LookResult:
         """Look; if a login page was shown, sign in by the task's routine, once, and look again.

@@ -84,6 +84,17 @@ def test_an_answer_that_a_dead_keeper_has_seen_contradicts_a_list_that_hides_the
     assert "POST" in question.reasons and "303" in question.reasons
 
 
+def test_a_list_that_is_declared_complete_and_shows_otherwise_is_said_on_a_good_day(
+    world: World, misread: MisreadShop
+) -> None:
+    misread.says = "1 to 1 of 7"
+    run = submitted(world, misread)
+    assert (world.keep(run).state, misread.ledger) == (RunState.FINISHED, ["R-1"])
+    said = [event.words for event in world.events if event.kind == "declaration"]
+    assert len(said) == 1 and said[0].startswith("complete=True is declared of the record at misread/orders")
+    assert "says that it has 7 rows" in said[0]
+
+
 def test_another_request_than_the_declared_one_never_leaves(world: World, misread: MisreadShop) -> None:
     run = submitted(world, misread, "paying")
     ended = world.keep(run)
