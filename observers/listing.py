@@ -57,8 +57,8 @@ class Listing:
     `rows`: the wanted rows. `misfit`: the page loaded, but has no table with the declared columns. `broken`: a page or
     a request of it failed, or was still loading. `rows_read`: the number of all rows. `rows_with_key`: the number of
     rows whose key columns aren't empty. `sockets`: WebSockets by which rows may come. `told_empty`: the page said that
-    the list is empty. `told`: the numbers of rows that its pages state. `picture`: of the last page with wanted rows, or
-    of the list's end.
+    the list is empty. `told`: the numbers of rows that its pages state. `picture`: of the last page with wanted rows,
+    or of the list's end.
     """
 
     headers: tuple[str, ...] = ()

@@ -76,9 +76,13 @@ class WriteBarrier:
 
     Args:
         browser: the browser in which the view opens fresh pages.
+        takes_unknown: a frame that can't be attributed to a page counts as a part of the first fresh page, so none of
+            its writes waits.
     """
 
-    def __init__(self, browser: "Browser") -> None:
+    def __init__(self, browser: "Browser", *, takes_unknown: bool = False) -> None:
+        self._takes_unknown = takes_unknown
+        self._owner_of_unknown: str | None = None
         self._contexts: dict[str, str] = {}  # frame or worker -> its browser context
         self._windows: set[str] = set()  # main frames of pages that nobody opened through `open_page`
         self._refused: dict[str, list[str]] = {}  # browser context of a fresh page -> what was refused in it
@@ -113,6 +117,8 @@ class WriteBarrier:
         session.send("Audits.enable")
         self._windows.discard(target["targetId"])
         self._only_reads[own] = only_reads
+        if self._takes_unknown:
+            self._owner_of_unknown = self._owner_of_unknown or own
         refused = self._refused[own] = []
         return FreshPage(page, refused, sockets)
 
@@ -139,7 +145,7 @@ class WriteBarrier:
             return
         request, other = event["request"], event["resourceType"] == "Other"
         icon = other and request["headers"].get("Accept", "").startswith("image/")
-        context = self._contexts.get(event.get("frameId", ""))
+        context = self._contexts.get(event.get("frameId", ""), self._owner_of_unknown)
         write = not self._only_reads.get(context or "", is_safe)(request["method"], request["url"])
         if context is None and (write or other):
             self._waiting.append(event)
