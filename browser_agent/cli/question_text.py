@@ -14,8 +14,9 @@ from browser_agent.cli.screen import Screen
 from browser_agent.options import OPEN_TASK
 from browser_agent.reporting.words import commands, needs
 from browser_agent.script.steps import WORDS
-from browser_agent.states import QuestionKind, RunState
+from browser_agent.states import Answer, QuestionKind, RunState
 from browser_agent.store.address import shown
+from browser_agent.store.answers import allowed
 from browser_agent.store.records import QuestionRow, RunRow
 
 
@@ -38,7 +39,7 @@ def put(screen: Screen, question: QuestionRow, more: str = "") -> None:
     _listed(screen, "What was seen", [line for seen in data["evidence"] for line in _evidence(seen)])
     if question.kind is not QuestionKind.APPROVAL:
         screen.say(f"  Last confirmed: {question.last_confirmed or 'nothing in this run so far'}")
-    if question.kind is QuestionKind.OUTCOME:
+    if question.kind is QuestionKind.OUTCOME and Answer.NOT_HAPPENED in allowed(question):
         screen.say(f"  Earliest safe time to say that it is not there: {_when(question.earliest_safe)}")
     if names := needs(question):
         screen.say(f"  If it happened, the run needs to know its: {', '.join(names)}")

@@ -14,7 +14,7 @@ from typing import Any
 
 from browser_agent.secrets.secret import SECRET_TAG
 from browser_agent.states import TROUBLE_CODE, Answer, EndKind, GestureState, QuestionKind
-from browser_agent.store.answers import ALLOWED
+from browser_agent.store.answers import allowed
 from browser_agent.store.records import AttemptRow, CheckpointRow, GestureRow, ObservationRow, QuestionRow
 
 _G = GestureState
@@ -148,7 +148,7 @@ def commands(question: QuestionRow, more: str = "") -> list[str]:
     if question.kind is QuestionKind.APPROVAL:
         yes_or_no = [f"browser-agent {word} {question.id} {signed}" for word in ("approve", "refuse")]
         return [*yes_or_no, _answer(question, Answer.ABANDON, signed)]
-    return [_answer(question, answer, signed) for answer in Answer if answer in ALLOWED[question.kind]]
+    return [_answer(question, answer, signed) for answer in Answer if answer in allowed(question)]
 
 
 def checkpoints_in_words(rows: Iterable[CheckpointRow], *, unsealed: bool) -> list[str]:

@@ -10,6 +10,7 @@ from browser_agent.run.look import Case
 from browser_agent.run.sign_in import ended_words
 from browser_agent.states import QuestionKind
 from browser_agent.store import NewQuestion
+from browser_agent.store.answers import TIMES
 from browser_agent.store.records import GestureRow
 from browser_agent.wire import WireFact, WireReport
 from observers import Site
@@ -17,6 +18,10 @@ from observers import Site
 _SAFE_STEP = (
     "Look at {site} yourself for: {words}. If it is there, answer happened. If it is not, answer not-happened; "
     "the run then makes it as a new gesture. If you cannot tell, leave the question open: each resume looks again."
+)
+_SAFE_STEP_OF_MORE = (
+    "Look at {site} yourself for: {words}. Undo what is too much there, then answer happened, with the values of the "
+    "one that the run goes on with. Nothing more of it is made. A resume looks again, and one that is left is proof."
 )
 _LATE_COMMIT_HELP = (
     "how late {site} may still carry out a request is not declared: it is the site's request time-out plus what "
@@ -32,6 +37,7 @@ def outcome_question(
     reasons: Sequence[str],
     evidence: Sequence[dict[str, Any]],
     signed_out: Sequence[Site],
+    times: int = 1,
 ) -> NewQuestion:
     """The question about a gesture in doubt.
 
@@ -42,16 +48,22 @@ def outcome_question(
         reasons: why nothing is proven.
         evidence: what the last look saw, as JSON data.
         signed_out: the sites that showed a login page to the last look.
+        times: how many effects the last look saw.
     """
     more = [ended_words(attempt, site) for site in signed_out]
     if case is not None and case.site is not None and case.late_commit is None:
         more.insert(0, _LATE_COMMIT_HELP.format(site=case.site.name))
+    twice = times > 1
+    safe_step = _SAFE_STEP_OF_MORE if twice else _SAFE_STEP
     return NewQuestion(
         kind=QuestionKind.OUTCOME,
-        words=f"Did this happen: {row.words}?",
+        words=f"This happened {times} times: {row.words}. Which one counts?"
+        if twice
+        else f"Did this happen: {row.words}?",
         reasons=(*reasons, *more, *wire_words(attempt, row)),
         evidence=tuple(evidence),
-        safe_step=_SAFE_STEP.format(site=row.site or "the site", words=row.words),
+        details={TIMES: times} if twice else {},
+        safe_step=safe_step.format(site=row.site or "the site", words=row.words),
         earliest_safe=case.safe_from if case else None,
         step=row.step_id,
         gesture=row.id,

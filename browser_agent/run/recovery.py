@@ -244,7 +244,13 @@ class Recovery:
         signed_out = self._signed_out(self._looked)
         reasons = self._reasons or (self._because,)
         asked = outcome_question(
-            self._attempt, self._row, self._case, reasons=reasons, evidence=self._evidence, signed_out=signed_out
+            self._attempt,
+            self._row,
+            self._case,
+            reasons=reasons,
+            evidence=self._evidence,
+            signed_out=signed_out,
+            times=self._looked.verdict.count if self._looked is not None and self._looked.verdict.more_than_once else 1,
         )
         question = self._attempt.put(asked)
         self._attempt.emit("question", question.words, question=question.id, reasons=list(self._reasons))

@@ -45,6 +45,14 @@ ALLOWED: Mapping[QuestionKind, frozenset[Answer]] = {
     QuestionKind.APPROVAL: frozenset({Answer.APPROVE, Answer.REFUSE, Answer.ABANDON}),
 }
 """The answers that each kind of question takes."""
+TIMES = "times"
+"""The detail of a question about a gesture that says how often its effect was seen, if that was more than once."""
+
+
+def allowed(question: QuestionRow) -> frozenset[Answer]:
+    """The answers that a question takes. What was seen more than once can't be said not to have happened."""
+    seen = json.loads(question.details).get(TIMES, 1)
+    return ALLOWED[question.kind] - ({Answer.NOT_HAPPENED} if seen > 1 else set())
 
 
 def check(session: Session, row: QuestionRow, given: PersonAnswer) -> None:
@@ -57,9 +65,9 @@ def check(session: Session, row: QuestionRow, given: PersonAnswer) -> None:
     """
     if row.state is not QuestionState.OPEN:
         raise NotAllowed(f"{_end_in_words(row)} {_open_now(session, row.run_id)} Nothing was changed.")
-    if given.answer not in ALLOWED[row.kind]:
-        allowed = ", ".join(sorted(str(answer).replace("_", "-") for answer in ALLOWED[row.kind]))
-        raise Misuse(f"Question {row.id} can be answered with: {allowed}. Nothing was changed.")
+    if given.answer not in allowed(row):
+        words = ", ".join(sorted(str(answer).replace("_", "-") for answer in allowed(row)))
+        raise Misuse(f"Question {row.id} can be answered with: {words}. Nothing was changed.")
     if not given.by.strip() or not given.reason.strip():
         raise Misuse("An answer needs a name (--by) and a reason (--reason). Nothing was changed.")
     if given.answer is Answer.APPROVE:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from browser_agent.states import RunState
+from browser_agent.errors import Misuse
+from browser_agent.states import Answer, RunState
 from fixtures.till.certificate import Certificate
 from fixtures.till.till import Ending, Till
 from tests.fix_matrix import chosen
@@ -41,3 +42,6 @@ def test_an_order_that_the_browser_makes_twice_is_seen_counted_and_put_to_a_pers
     question = world.store.inbox.question(ended.questions[0])
     told = " ".join(json.loads(question.reasons))
     assert "2" in told and "again by itself" in told
+    assert question.words.startswith("This happened 2 times: ") and question.words.endswith(" Which one counts?")
+    with pytest.raises(Misuse, match="can be answered with: abandon, happened"):
+        world.answer(question.id, Answer.NOT_HAPPENED)

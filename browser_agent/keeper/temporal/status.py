@@ -10,7 +10,7 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from browser_agent.keeper.temporal.messages import OpenQuestion, RunStatus
 from browser_agent.states import QuestionKind, RunState
 from browser_agent.store import Store
-from browser_agent.store.answers import ALLOWED
+from browser_agent.store.answers import allowed
 from browser_agent.store.records import QuestionRow
 
 _NO_NEWS = frozenset({"Superseded", "InOtherHands"})
@@ -29,7 +29,7 @@ def run_status(store: Store, run: str) -> RunStatus:
 
 
 def _open(row: QuestionRow) -> OpenQuestion:
-    return OpenQuestion(row.id, sorted(str(answer) for answer in ALLOWED[row.kind]), row.kind in _LOOKED_AGAIN)
+    return OpenQuestion(row.id, sorted(str(answer) for answer in allowed(row)), row.kind in _LOOKED_AGAIN)
 
 
 def application_error(store: Store, error: BaseException) -> ApplicationError:
