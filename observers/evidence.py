@@ -90,14 +90,20 @@ class Match(Frozen):
 class ListFacts(Frozen):
     """How a list was read, for a person who checks a proof before it is needed.
 
-    `columns`: the headers of its table. `pages`: how many pages were read. `told`: the numbers of rows that they state.
-    `told_empty`: a page said that the list is empty.
+    `columns`: the headers of its table, or of all tables if none has the declared columns. `lacking`: the declared
+    columns that aren't among them. `rows`: how many rows were read with all key columns. `pages`: how many pages were
+    read. `told`: the numbers of rows that they state. `told_empty`: a page said that the list is empty. `account`: the
+    text of the signed-in sign. `as_of`: the time that the list states for its content.
     """
 
     columns: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
+    rows: int = 0
     pages: int = 0
     told: tuple[int, ...] = ()
     told_empty: bool = False
+    account: str = ""
+    as_of: Moment | None = None
 
 
 class Observation(Frozen):

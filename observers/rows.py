@@ -55,9 +55,22 @@ def evidence_of(listing: Listing, at: datetime) -> Evidence:
 
 def of_list(listing: Listing) -> dict[str, Any]:
     """An observation's fields about the list as a whole."""
-    told = tuple(sorted(listing.told))
-    facts = ListFacts(columns=listing.headers, pages=listing.pages, told=told, told_empty=listing.told_empty)
-    return {"rows": listing.rows_with_key, "account": listing.account, "as_of": listing.as_of, "listing": facts}
+    facts = facts_of(listing)
+    return {"rows": facts.rows, "account": facts.account, "as_of": facts.as_of, "listing": facts}
+
+
+def facts_of(listing: Listing) -> ListFacts:
+    """How the list was read."""
+    return ListFacts(
+        columns=listing.headers or listing.other_headers,
+        lacking=listing.lacking,
+        rows=listing.rows_with_key,
+        pages=listing.pages,
+        told=tuple(sorted(listing.told)),
+        told_empty=listing.told_empty,
+        account=listing.account,
+        as_of=listing.as_of,
+    )
 
 
 def doubts_of(lists: Sequence[Listing]) -> list[str]:

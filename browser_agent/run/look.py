@@ -283,7 +283,8 @@ def _said(attempt: Attempt, observer: Observer, view: View, *, fresh: bool) -> O
     seen = observer.observe(view)
     if seen.sight is Sight.seen or not any(look.login for look in view.looks[looks:]):
         return seen
-    return observer.cannot_tell(*(seen.reasons or (_LOGIN,)), evidence=seen.evidence, at=seen.at, login=True)
+    reasons = seen.reasons or (_LOGIN,)
+    return observer.cannot_tell(*reasons, evidence=seen.evidence, at=seen.at, login=True, listing=seen.listing)
 
 
 def untried(
