@@ -87,6 +87,25 @@ class Match(Frozen):
     since: datetime | None = None
 
 
+class ListFacts(Frozen):
+    """How a list was read, for a person who checks a proof before it is needed.
+
+    `columns`: the headers of its table, or of all tables if none has the declared columns. `lacking`: the declared
+    columns that aren't among them. `rows`: how many rows were read with all key columns. `pages`: how many pages were
+    read. `told`: the numbers of rows that they state. `told_empty`: a page said that the list is empty. `account`: the
+    text of the signed-in sign. `as_of`: the time that the list states for its content.
+    """
+
+    columns: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
+    rows: int = 0
+    pages: int = 0
+    told: tuple[int, ...] = ()
+    told_empty: bool = False
+    account: str = ""
+    as_of: Moment | None = None
+
+
 class Observation(Frozen):
     """What one observer says after one look.
 
@@ -100,7 +119,7 @@ class Observation(Frozen):
     None = it isn't a list. `account`: the text of the signed-in sign, as the page showed it; "" = no such sign.
     `without_effect`: rows with our key that are declared to have no effect. `as_of`: the time that the list itself
     states for its content. `refusal`: the page says that it was refused. `misfit`: the page loaded, but isn't what the
-    observer was told to read: a table lacks its columns.
+    observer was told to read: a table lacks its columns. `listing`: how the list was read; it is never stored.
     """
 
     kind: str
@@ -125,6 +144,7 @@ class Observation(Frozen):
     as_of: Moment | None = None
     refusal: bool = False
     misfit: bool = False
+    listing: ListFacts | None = Field(default=None, exclude=True, repr=False)
 
     @property
     def kinds_that_saw(self) -> frozenset[str]:

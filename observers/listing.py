@@ -54,18 +54,24 @@ class Listing:
 
     `why_not_whole`: sentences; empty = every row of the list was read. `foreign`: a page wasn't our account's. `login`:
     such a page asked for a password, or lacked the declared sign of being signed in. `account`: the text of that sign.
+    `headers`: of its table. `other_headers`: of the tables of a page where none has the declared columns; `lacking`:
+    the declared columns that aren't among them.
     `rows`: the wanted rows. `misfit`: the page loaded, but has no table with the declared columns. `broken`: a page or
     a request of it failed, or was still loading. `rows_read`: the number of all rows. `rows_with_key`: the number of
     rows whose key columns aren't empty. `sockets`: WebSockets by which rows may come. `told_empty`: the page said that
-    the list is empty. `picture`: of the last page with wanted rows, or of the list's end.
+    the list is empty. `told`: the numbers of rows that its pages state. `picture`: of the last page with wanted rows,
+    or of the list's end.
     """
 
     headers: tuple[str, ...] = ()
+    other_headers: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
     rows: list[ListedRow] = field(default_factory=list)
     rows_read: int = 0
     rows_with_key: int = 0
     sockets: tuple[str, ...] = ()
     told_empty: bool = False
+    told: frozenset[int] = frozenset()
     account: str = ""
     as_of: datetime | None = None
     pages: int = 0
@@ -146,6 +152,7 @@ class ListReader:
         except LookFailed as error:
             listing.doubt(str(error))
             listing.broken = True
+        listing.told = frozenset(told)
         self._check_count(listing, told)
         if not (told == {listing.rows_read} and told):
             for door in sorted(doors):
@@ -275,6 +282,9 @@ class ListReader:
             empty = listing.told_empty and not reading.tables()
             if not listing.foreign and not empty:  # a foreign page is a doubt already
                 listing.doubt(self._no_table(reading))
+                there = (header for table in reading.tables() for header in table.headers)
+                listing.other_headers = tuple(dict.fromkeys(there))
+                listing.lacking = tuple(each for each in self._columns if each not in listing.other_headers)
                 listing.misfit = reading.status == 200 and reading.settled and not reading.failed
             return
         listing.headers = listing.headers or tables[0].headers

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, dataclass_transf
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from .evidence import Evidence, Match, Observation, Sight
+from .evidence import Evidence, ListFacts, Match, Observation, Sight
 from .site import Site
 
 if TYPE_CHECKING:
@@ -155,13 +155,14 @@ class Observer(ABC):
         candidates: Iterable[Match] = (),
         login: bool = False,
         misfit: bool = False,
+        listing: ListFacts | None = None,
     ) -> Observation:
         """Neither seen nor not seen; each reason is a sentence.
 
         `candidates`: possible matches, for another observer to verify. `login`: a login page came instead.
-        `misfit`: the page loaded, but isn't what this observer was told to read.
+        `misfit`: the page loaded, but isn't what this observer was told to read. `listing`: how its list was read.
         """
-        said = self._says(Sight.cannot_tell, (), reasons, evidence, at, login=login, misfit=misfit)
+        said = self._says(Sight.cannot_tell, (), reasons, evidence, at, login=login, misfit=misfit, listing=listing)
         return said.model_copy(update={"candidates": tuple(candidates)})
 
     def _says(

@@ -13,7 +13,7 @@ from .evidence import Match, Observation
 from .listing import ListedRow, ListReader
 from .normal import normal
 from .observer import Observer
-from .rows import doubts_of, evidence_of, fits, match_of, of_list
+from .rows import doubts_of, evidence_of, facts_of, fits, match_of, of_list
 from .site import Site
 from .tables import Row
 
@@ -104,6 +104,7 @@ class OrderStatus(Observer):
                 candidates=candidates,
                 login=listing.login,
                 misfit=listing.misfit,
+                listing=facts_of(listing),
             )
         if not self.complete:
             doubts.append("the list isn't declared complete, so it proves presence only")

@@ -13,7 +13,7 @@ from .evidence import Observation
 from .listing import ListedRow, Listing, ListReader
 from .normal import moment, normal
 from .observer import Observer
-from .rows import doubts_of, evidence_of, fits, match_of, of_list
+from .rows import doubts_of, evidence_of, facts_of, fits, match_of, of_list
 from .site import Site
 from .tables import Row
 
@@ -92,7 +92,10 @@ class Record(Observer):
         reasons = doubts_of(lists)
         evidence = [evidence_of(one, at) for one in lists if one.pages]
         if not main.readable:
-            return self.cannot_tell(*reasons, evidence=evidence, at=at, login=main.login, misfit=main.misfit)
+            facts = facts_of(main)
+            return self.cannot_tell(
+                *reasons, evidence=evidence, at=at, login=main.login, misfit=main.misfit, listing=facts
+            )
         if not self.complete:
             reasons.append("the list isn't declared complete, so it proves presence only")
         waiting, begun = _rows(queued), _rows(drafts)

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from .comparison import Notation, compared
-from .evidence import Evidence, Match, plain_address
+from .evidence import Evidence, ListFacts, Match, plain_address
 from .listing import ListedRow, Listing
 from .normal import normal, value
 from .tables import Row
@@ -56,7 +56,22 @@ def evidence_of(listing: Listing, at: datetime) -> Evidence:
 
 def of_list(listing: Listing) -> dict[str, Any]:
     """An observation's fields about the list as a whole."""
-    return {"rows": listing.rows_with_key, "account": listing.account, "as_of": listing.as_of}
+    facts = facts_of(listing)
+    return {"rows": facts.rows, "account": facts.account, "as_of": facts.as_of, "listing": facts}
+
+
+def facts_of(listing: Listing) -> ListFacts:
+    """How the list was read."""
+    return ListFacts(
+        columns=listing.headers or listing.other_headers,
+        lacking=listing.lacking,
+        rows=listing.rows_with_key,
+        pages=listing.pages,
+        told=tuple(sorted(listing.told)),
+        told_empty=listing.told_empty,
+        account=listing.account,
+        as_of=listing.as_of,
+    )
 
 
 def doubts_of(lists: Sequence[Listing]) -> list[str]:

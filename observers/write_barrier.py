@@ -76,9 +76,12 @@ class WriteBarrier:
 
     Args:
         browser: the browser in which the view opens fresh pages.
+        covers_all: every request of the browser, whoever sends it, must be one that the first fresh page may send.
     """
 
-    def __init__(self, browser: "Browser") -> None:
+    def __init__(self, browser: "Browser", *, covers_all: bool = False) -> None:
+        self._covers_all = covers_all
+        self._first: str | None = None  # the browser context of the first fresh page
         self._contexts: dict[str, str] = {}  # frame or worker -> its browser context
         self._windows: set[str] = set()  # main frames of pages that nobody opened through `open_page`
         self._refused: dict[str, list[str]] = {}  # browser context of a fresh page -> what was refused in it
@@ -113,6 +116,7 @@ class WriteBarrier:
         session.send("Audits.enable")
         self._windows.discard(target["targetId"])
         self._only_reads[own] = only_reads
+        self._first = self._first or own
         refused = self._refused[own] = []
         return FreshPage(page, refused, sockets)
 
@@ -139,19 +143,26 @@ class WriteBarrier:
             return
         request, other = event["request"], event["resourceType"] == "Other"
         icon = other and request["headers"].get("Accept", "").startswith("image/")
-        context = self._contexts.get(event.get("frameId", ""))
-        write = not self._only_reads.get(context or "", is_safe)(request["method"], request["url"])
-        if context is None and (write or other):
+        context = self._contexts.get(event.get("frameId", ""), self._first if self._covers_all else None)
+        judge = self._first if self._covers_all and context not in self._refused else context
+        write = not self._only_reads.get(judge or "", is_safe)(request["method"], request["url"])
+        if write and judge is not None and judge != context:
+            self._refuse(event, judge)
+        elif context is None and (write or other):
             self._waiting.append(event)
         elif context is None or context not in self._refused:
             self._answer("continueRequest", event)
         elif write or self._opens_window(event):
-            self._refused[context].append(f"{request['method']} {plain_address(request['url'])}")
-            self._answer("failRequest", event, errorReason="BlockedByClient")
+            self._refuse(event, context)
         elif icon:  # for a tab that is never shown
             self._answer("failRequest", event, errorReason="BlockedByClient")
         else:
             self._answer("continueRequest", event, interceptResponse=other)
+
+    def _refuse(self, event: dict[str, Any], context: str) -> None:
+        request = event["request"]
+        self._refused[context].append(f"{request['method']} {plain_address(request['url'])}")
+        self._answer("failRequest", event, errorReason="BlockedByClient")
 
     def _opens_window(self, event: dict[str, Any]) -> bool:
         """Whether it loads another window that a fresh page opened. No look needs one, and its scripts may run before

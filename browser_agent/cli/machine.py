@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from browser_agent import settings_sources
+from browser_agent.cli.doctor_task import doctor_task
 from browser_agent.cli.exit_codes import Exit
-from browser_agent.cli.parameters import AsJson, Headed, StorePath
+from browser_agent.cli.parameters import Account, Arguments, AsJson, Headed, Set, SiteUrl, StorePath
 from browser_agent.cli.screen import Screen
 from browser_agent.errors import Misuse
 from browser_agent.secrets.seal import key_in_use, new_key
@@ -23,6 +24,16 @@ FAULTS = (
 
 
 def doctor(
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE[:TASK]]", help="A task's file: check this task instead, by a dry run."),
+    ] = None,
+    arguments: Arguments = None,
+    *,
+    site: SiteUrl = None,
+    account: Account = None,
+    headed: Headed = None,
+    given: Set = None,
     install: Annotated[
         bool,
         typer.Option(
@@ -36,8 +47,21 @@ def doctor(
 ) -> Exit:
     """Check whether this machine can run browser tasks, and say what to do if not. Installs only with --install.
 
+    With a task's FILE, check that task at its sites, before its first real run: each step's page is prepared, the
+    observers of its proof look, and NO gesture is made. Every write of its pages is refused, beacons included; only a
+    `@login` routine may sign in. It prints what each observer could see, what is missing to prove that a gesture
+    happened or did not happen, and what it must take on your word. A step that needs the value of an earlier gesture
+    can't be reached; the table names it. Exit code 0: every proof that was looked at can work. 1: one can't, or a page
+    could not be prepared.
+
     Example:  browser-agent doctor
+
+    Example:  browser-agent doctor invoices.py day=2026-11-30 --site books=http://127.0.0.1:8001
     """
+    if file is not None:
+        if install:
+            raise Misuse("--install is about this machine: use it without a task.")
+        return doctor_task(file, arguments, site, account, headed, given, store, as_json)
     from browser_agent.cli import check
     from browser_agent.cli.doctor import examine
     from browser_agent.cli.installation import install as install_missing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from browser_agent.errors import ProofTooThin
@@ -21,6 +21,22 @@ _SAFE_STEP = (
     "Nothing of this step was sent. Look at the site yourself. If it isn't there, answer not-happened, and the gesture "
     "is made once; if it is, answer abandon. A resume looks again first."
 )
+
+
+def look_until_readable(attempt: Attempt, look: Callable[[], tuple[Observation, ...]]) -> tuple[Observation, ...]:
+    """Look, and look again a few times while an observer that counts can't tell."""
+    seen = look()
+    for seconds in LOOK_AGAIN_SECONDS:
+        if not blind_among(seen):
+            break
+        attempt.sleep(seconds)
+        seen = look()
+    return seen
+
+
+def blind_among(seen: Sequence[Observation]) -> list[Observation]:
+    """The observations of observers that count and can't tell. What may be it is for a person to judge later."""
+    return [said for said in seen if said.counts and said.sight is Sight.cannot_tell and not said.candidates]
 
 
 @dataclass(frozen=True)
@@ -49,13 +65,8 @@ class Baseline:
             ProofTooThin: a list isn't the one that its observer was told to read.
             WaitingForPerson: an observer that counts can't tell, and nobody has answered for it.
         """
-        seen = self._look()
-        for seconds in LOOK_AGAIN_SECONDS:
-            if not self._blind(seen):
-                return seen
-            self.attempt.sleep(seconds)
-            seen = self._look()
-        blind = self._blind(seen)
+        seen = look_until_readable(self.attempt, self._look)
+        blind = blind_among(seen)
         misread = [said for said in blind if said.misfit]
         if misread:
             raise ProofTooThin(
@@ -70,10 +81,6 @@ class Baseline:
         seen = observe(self.attempt, self.proof)
         check_baseline(self.attempt, self.proof, seen)
         return seen
-
-    def _blind(self, seen: Sequence[Observation]) -> list[Observation]:
-        """The observations of observers that count and can't tell. What may be it is for a person to judge later."""
-        return [said for said in seen if said.counts and said.sight is Sight.cannot_tell and not said.candidates]
 
     def _answered_for(self) -> bool:
         """Whether a person has looked instead, since the step's last gesture: one answer is for one gesture."""

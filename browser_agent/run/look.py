@@ -6,7 +6,7 @@ The same code looks on a good day and after a crash. It makes no gesture, and wr
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -242,10 +242,7 @@ class Looker:
 
     def _untried(self) -> frozenset[str]:
         """The kinds of the user's own observers that have never proven a presence at the case's site."""
-        own = {type(each).__name__: kinds for each in self._case.proof if (kinds := _own_kinds(each))}
-        name = self._case.site.name if self._case.site is not None else None
-        proven = self._attempt.store.journal.proven_kinds(name) if own else frozenset()
-        return frozenset(kind for kind, kinds in own.items() if not kinds <= proven)
+        return untried(self._case.proof, self._case.site, self._attempt.store.journal.proven_kinds)
 
     def _of_shared_keys(self, now: datetime) -> dict[str, Any]:
         case, store = self._case, self._attempt.store
@@ -294,7 +291,23 @@ def _said(attempt: Attempt, observer: Observer, view: PageView, *, fresh: bool) 
         seen = seen.model_copy(update={"evidence": (*seen.evidence, *([picture] if picture else []))})
     if not any(look.login for look in looks):
         return seen
-    return observer.cannot_tell(*(seen.reasons or (_LOGIN,)), evidence=seen.evidence, at=seen.at, login=True)
+    reasons = seen.reasons or (_LOGIN,)
+    return observer.cannot_tell(*reasons, evidence=seen.evidence, at=seen.at, login=True, listing=seen.listing)
+
+
+def untried(
+    proof: Sequence[Observer], site: Site | None, proven_kinds: Callable[[str | None], frozenset[str]]
+) -> frozenset[str]:
+    """The kinds of the user's own observers that have never proven a presence at a site.
+
+    Args:
+        proof: the observers.
+        site: the site of their gesture.
+        proven_kinds: the kinds that have proven one at the site of a name.
+    """
+    own = {type(each).__name__: kinds for each in proof if (kinds := _own_kinds(each))}
+    proven = proven_kinds(site.name if site is not None else None) if own else frozenset()
+    return frozenset(kind for kind, kinds in own.items() if not kinds <= proven)
 
 
 def _own_kinds(observer: Observer) -> frozenset[str]:

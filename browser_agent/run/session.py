@@ -57,17 +57,8 @@ class RunSession:
                 self._notify("session", f"No checkpoint: {unusable}")
 
     def _logins(self) -> Iterable[tuple[datetime, State]]:
-        for site, bound in self._sites.items():
-            account = bound.get("account", "")  # an older run may name none
-            try:
-                login = self._store.logins.find(site, account)
-            except SealBroken as broken:
-                self._notify("session", f"The stored login of {site} ({account}) can't be used: {broken}")
-                continue
-            if login is not None:
-                at = f"{login.at:%Y-%m-%d %H:%M} UTC"
-                self._notify("session", f"Using the login of {site} ({login.account}) stored at {at}.")
-                yield login.at, login.state
+        accounts = {site: bound.get("account", "") for site, bound in self._sites.items()}  # an older run names none
+        return stored_logins(self._store, accounts, self._notify)
 
     def _left(self) -> Iterable[tuple[datetime, State]]:
         checkpoints = self._store.checkpoints
@@ -78,6 +69,28 @@ class RunSession:
             return
         if state is not None and at is not None:
             yield at, state
+
+
+def stored_logins(
+    store: Store, accounts: Mapping[str, str], notify: Callable[[str, str], None]
+) -> Iterable[tuple[datetime, State]]:
+    """The stored logins of sites, each with the time when it was stored.
+
+    Args:
+        store: where they are stored.
+        accounts: the name of each site, and our account there.
+        notify: see `RunSession`.
+    """
+    for site, account in accounts.items():
+        try:
+            login = store.logins.find(site, account)
+        except SealBroken as broken:
+            notify("session", f"The stored login of {site} ({account}) can't be used: {broken}")
+            continue
+        if login is not None:
+            at = f"{login.at:%Y-%m-%d %H:%M} UTC"
+            notify("session", f"Using the login of {site} ({login.account}) stored at {at}.")
+            yield login.at, login.state
 
 
 def merged(states: Iterable[State]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ import rfc8785
 from pydantic import BaseModel
 
 from browser_agent.errors import WrongArguments
+from browser_agent.script.unknown_value import UnknownValue, canonical_unknown
 from browser_agent.secrets.secret import SECRET_TAG, Secret
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -63,6 +64,8 @@ def _plain(value: object, at: str) -> Json:  # noqa: PLR0911, PLR0912 (a table o
             return _plain(value.value, at)
         case Secret():
             return {SECRET_TAG: value.mark}
+        case UnknownValue():
+            return canonical_unknown(value)
         case str():
             return _text(value, at)
         case int():
