@@ -10,7 +10,7 @@ from typing import Any, cast
 from playwright.sync_api import Browser, Error, Page, StorageState
 
 from browser_agent.browser.deadline import DeadlinePassed, within
-from browser_agent.browser.task_page import Acting
+from browser_agent.browser.task_page import TaskPage
 from browser_agent.errors import MachineTrouble
 from browser_agent.options import Options
 from browser_agent.run.attempt import Attempt
@@ -37,7 +37,7 @@ class DryAttempt(Attempt):
     """An attempt that makes no gesture, on a page behind a barrier.
 
     Its barrier is that of an observer's fresh page, over the whole browser: it refuses every write, whoever sends it,
-    every declared commit request, and the acting page's WebSockets and further windows.
+    every declared commit request, and the task_page page's WebSockets and further windows.
 
     Args:
         store, lease: a temporary store and a run in it; nothing else is written.
@@ -71,21 +71,21 @@ class DryAttempt(Attempt):
         if options.page_timeout is not None:
             context.set_default_timeout(options.page_timeout * 1000)
         page, self._refused, self._sockets = self._barrier.open_page(context, self._may_send)
-        self._page_acting = self._acting = Acting(browser, page, store.artifacts.save, self.veil)
-        self.acting.fresh, self.acting.look_seconds = options.appearance.context_options, options.look_timeout
+        self._page = TaskPage(browser, page, store.artifacts.save, self.mask_rules)
+        self.task_page.fresh, self.task_page.look_seconds = options.appearance.context_options, options.look_timeout
 
     @property
-    def acting(self) -> Acting:
-        return self._page_acting
+    def task_page(self) -> TaskPage:
+        return self._page
 
     def fresh_page(self) -> Page:
-        if self.acting.lost:
+        if self.task_page.lost:
             raise MachineTrouble("The page of the dry run was closed, or has crashed.")
-        return self.acting.page
+        return self.task_page.page
 
     def take_refused(self) -> tuple[str, ...]:
         """The requests that were refused since the last call, each once, as "METHOD address"; WebSockets as "WS"."""
-        self.acting.wait(0)  # so that what the browser has paused is answered
+        self.task_page.wait(0)  # so that what the browser has paused is answered
         refused = (*self._refused, *(f"WS {address}" for address in self._sockets))
         self._refused.clear()
         self._sockets.clear()
@@ -114,8 +114,8 @@ class DryAttempt(Attempt):
     def session(self) -> dict[str, Any]:
         """The current cookies, with the storage of the current page and of those before it."""
         with suppress(Error, DeadlinePassed):
-            cookies = within(SESSION_SECONDS, self.acting.context.cookies)
-            held = within(SESSION_SECONDS, lambda: self.acting.page.evaluate(_HELD))
+            cookies = within(SESSION_SECONDS, self.task_page.context.cookies)
+            held = within(SESSION_SECONDS, lambda: self.task_page.page.evaluate(_HELD))
             self._state = {**merged([self._state, _stored(held)]), "cookies": [dict(cookie) for cookie in cookies]}
         return self._state
 
@@ -126,11 +126,11 @@ class DryAttempt(Attempt):
     def senders_seen(self) -> bool:
         return False
 
-    def browser_lives(self) -> bool:
-        return not self.acting.lost
+    def browser_alive(self) -> bool:
+        return not self.task_page.lost
 
     def broken(self) -> bool:
-        return self.acting.lost
+        return self.task_page.lost
 
     def end_browser(self) -> datetime:
         """Only the caller ends it."""

@@ -30,7 +30,7 @@ def errors_of_returned_form(attempt: Attempt, gesture: Gesture[Any], wire: WireR
     Returns:
         The errors; none if it is another page, or if that can't be told.
     """
-    if wire.commit is None or not (attempt.browser_lives() and attempt.task_page.answer_of_post):
+    if wire.commit is None or not (attempt.browser_alive() and attempt.task_page.answer_of_post):
         return ()
     with attempt.task_page.view(attempt.clock.now, None) as view:
         page = view.current
