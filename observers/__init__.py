@@ -4,12 +4,13 @@ Terms: an observer looks through a view and returns an observation with its evid
 into a verdict, whose outcome is happened, not_happened or unknown.
 """
 
-from .absence import absence_missing, agrees_with_refusal
+from .absence import absence_missing, refusal_conditions
 from .address import Address
 from .answer_contract import Accepted
 from .baselines import already_there, looks_agree, new_matches, new_refusal
 from .both import Both
 from .circumstances import Circumstances
+from .condition import Condition, unmet
 from .confirmation import ConfirmationText
 from .download import Download
 from .error_shown import ErrorShown
@@ -37,6 +38,7 @@ __all__ = [
     "Both",
     "Box",
     "Circumstances",
+    "Condition",
     "ConfirmationText",
     "Download",
     "Downloaded",
@@ -72,12 +74,13 @@ __all__ = [
     "Verdict",
     "View",
     "absence_missing",
-    "agrees_with_refusal",
     "already_there",
     "looks_agree",
     "new_matches",
     "new_refusal",
     "open_view",
     "plain_address",
+    "refusal_conditions",
+    "unmet",
     "weigh",
 ]

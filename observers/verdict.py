@@ -6,19 +6,18 @@ doesn't hold; everything else is `unknown`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from textwrap import shorten
 from typing import Self
 
 from pydantic import Field, model_validator
 
-from .absence import absence_missing, against_absence, may_be_late
-from .baselines import new_matches, part_pairs
+from .absence import absence_conditions, absence_missing, against_absence, uncontradicted
 from .circumstances import Circumstances
-from .evidence import Frozen, Match, Observation, Sight
+from .condition import Condition, unmet
+from .evidence import Frozen, Match, Observation
 from .normal import same
 from .observer import Observer
 from .outcome import Outcome
+from .presence import Finding, conditions_of_all, finding_of
 
 
 class Verdict(Frozen):
@@ -26,7 +25,8 @@ class Verdict(Frozen):
 
     count: effects seen (a lower bound if no counting observer decided). by: positions of the observers that decided.
     missing: conditions that a conclusion needs and that don't hold, in words. contradiction: one proof contradicts
-    another. more_than_once: it happened at least twice. Both of these always go to a person.
+    another. more_than_once: it happened at least twice. Both of these always go to a person. conditions: those that
+    were checked, met or not.
     """
 
     outcome: Outcome
@@ -38,6 +38,7 @@ class Verdict(Frozen):
     missing: tuple[str, ...] = ()
     contradiction: bool = False
     more_than_once: bool = False
+    conditions: tuple[Condition, ...] = ()
 
     @model_validator(mode="after")
     def _stands_on_something(self) -> Self:
@@ -50,40 +51,6 @@ class Verdict(Frozen):
         if self.more_than_once and (self.outcome is not Outcome.happened or self.count < 2):
             raise ValueError("'more than once' means: happened, at least twice")
         return self
-
-
-@dataclass(frozen=True)
-class _Finding:
-    """The result of one observer's new matches: proof of presence, or a sighting that proves nothing yet.
-
-    `parts`: the parts' findings, if the effect has several parts.
-    """
-
-    position: int
-    matches: tuple[Match, ...]
-    seen: Observation
-    doubt: str
-    parts: "tuple[_Finding, ...]" = ()
-
-    @property
-    def count(self) -> int:
-        """Effects seen. An observer that doesn't count may see one effect in several places of a page."""
-        if self.parts:
-            return max(part.count for part in self.parts)
-        if self.seen.counts:
-            return len(self.matches)
-        return len({tuple(sorted(match.values.items())) or match.identity for match in self.matches})
-
-    @property
-    def words(self) -> str:
-        if self.parts and not self.doubt:
-            return "; ".join(part.words for part in self.parts)
-        return self.doubt or f"{self.seen.observer} saw {'it' if self.seen.counts else self._quoted}"
-
-    @property
-    def _quoted(self) -> str:
-        """What was seen, quoted from the page: an observer of a text knows nothing but the text."""
-        return " and ".join(f"“{shorten(text, 200)}”" for text in dict.fromkeys(m.identity for m in self.matches))
 
 
 def weigh(
@@ -107,136 +74,55 @@ def weigh(
     """
     if len(observations) != len(proof):
         raise ValueError(f"{len(observations)} observations for {len(proof)} observers")
-    findings = []
-    absent = []
+    findings, absences = [], dict[int, tuple[Condition, ...]]()
     for position, (seen, observer) in enumerate(zip(observations, proof, strict=True)):
         before = baselines[position] if position < len(baselines) else None
-        if finding := _finding(position, seen, before, observer, circumstances):
+        if finding := finding_of(position, seen, before, observer, circumstances):
             findings.append(finding)
-        elif not absence_missing(seen, circumstances, before):
-            absent.append(position)
+        else:
+            absences[position] = absence_conditions(seen, circumstances, before)
+    absent = [position for position, conditions in absences.items() if not unmet(conditions)]
     if findings:
-        return _something_seen(
-            findings,
-            proven_absent=bool(absent) or circumstances.nothing_left,
-            asks_a_list=any(observer.counts for observer in proof),
-            told=circumstances,
-        )
+        asks_a_list = any(observer.counts for observer in proof)
+        verdict = _something_seen(findings, proven_absent=absent, asks_a_list=asks_a_list, told=circumstances)
+        checked = [*(finding.conditions for finding in findings), *(absences[position] for position in absent)]
+    else:
+        verdict = _nothing_new(absent, observations, baselines, circumstances)
+        counting = [conditions for position, conditions in absences.items() if observations[position].counts]
+        checked = counting or list(absences.values())
+    return verdict.model_copy(update={"conditions": _each_once(*checked, verdict.conditions)})
+
+
+def _each_once(*conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    """All of them, each once; those of no single observer stand at the end."""
+    every = dict.fromkeys(each for group in conditions for each in group)
+    return tuple(sorted(every, key=lambda each: not each.observer))
+
+
+def _nothing_new(
+    absent: list[int],
+    observations: Sequence[Observation],
+    baselines: Sequence[Observation | None],
+    circumstances: Circumstances,
+) -> Verdict:
+    """The verdict if no observer saw anything new; `absent`: positions of those that prove an absence."""
     if circumstances.nothing_left:
         return Verdict(outcome=Outcome.not_happened, reasons=("nothing was sent, and nothing can be any more",))
-    if absent and (against := against_absence(observations, baselines, circumstances)):
-        reasons = tuple(f"{observations[i].observer}: not there" for i in absent)
-        return Verdict(outcome=Outcome.unknown, reasons=(*reasons, *against), contradiction=True)
+    against = against_absence(observations, baselines, circumstances) if absent else ()
+    conditions = (uncontradicted(against),) if absent else ()
+    if against:
+        reasons = (*(f"{observations[i].observer}: not there" for i in absent), *against)
+        return Verdict(outcome=Outcome.unknown, reasons=reasons, contradiction=True, conditions=conditions)
     if absent and not any(seen.pending for seen in observations):
         reasons = tuple(f"{observations[i].observer} read the whole list, and it isn't there" for i in absent)
-        return Verdict(outcome=Outcome.not_happened, reasons=reasons, by=tuple(absent))
+        return Verdict(outcome=Outcome.not_happened, reasons=reasons, by=tuple(absent), conditions=conditions)
     return _nothing_seen(observations, baselines, circumstances)
 
 
-def _finding(
-    position: int,
-    seen: Observation,
-    before: Observation | None,
-    observer: Observer,
-    circumstances: Circumstances,
-) -> _Finding | None:
-    """The new matches of an observation; None if there are none. Each part of an effect has its own baseline."""
-    if seen.parts:
-        pairs = zip(part_pairs(seen, before), observer.parts, strict=True)
-        found = [_finding(position, part, then, watch, circumstances) for (part, then), watch in pairs]
-        return _of_parts(position, seen, found)
-    new = new_matches(seen, before)
-    return _Finding(position, new, seen, _doubt(seen, new, before, observer, circumstances)) if new else None
-
-
-def _of_parts(position: int, seen: Observation, found: Sequence[_Finding | None]) -> _Finding | None:
-    there = tuple(finding for finding in found if finding)
-    if not there:
-        return None
-    lacking = [part.observer for part, finding in zip(seen.parts, found, strict=True) if not finding]
-    doubts = [finding.doubt for finding in there if finding.doubt]
-    if lacking:
-        doubts.append(f"{'; '.join(f.words for f in there)}, but nothing new is seen of {' and '.join(lacking)}")
-        seen = seen.model_copy(update={"partial": True})
-    matches = tuple(match for finding in there for match in finding.matches)
-    return _Finding(position, matches, seen, "; ".join(doubts), there)
-
-
-def _doubt(
-    seen: Observation,
-    new: tuple[Match, ...],
-    before: Observation | None,
-    observer: Observer,
-    circumstances: Circumstances,
-) -> str:
-    """Why new matches prove nothing yet; empty if they prove."""
-    if seen.pending:
-        return f"{seen.observer} saw it, but the site isn't done with it yet"
-    if seen.partial:
-        return f"{seen.observer} saw only a part of it"
-    if len(new) == 1 and new[0].ours:
-        return ""
-    if observer.unique:
-        return _doubt_of_the_baseline(seen, before)
-    return _doubt_of_a_shared_key(seen, new, before, observer, circumstances)
-
-
-def _doubt_of_a_shared_key(
-    seen: Observation,
-    new: tuple[Match, ...],
-    before: Observation | None,
-    observer: Observer,
-    circumstances: Circumstances,
-) -> str:
-    if len(new) > 1:
-        return f"{seen.observer} saw {len(new)} new matches of a key that isn't unique"
-    if before is None or before.sight is Sight.cannot_tell:
-        return f"{seen.observer} saw a match of a key that isn't unique, and nobody looked before the gesture"
-    if whose := _whose_else(new[0], observer, circumstances):
-        return f"{seen.observer} saw a match of a key that isn't unique: {whose}"
-    return ""
-
-
-def _doubt_of_the_baseline(seen: Observation, before: Observation | None) -> str:
-    """Why a unique match of an observer that counts may be older than the gesture; empty if a look before it could
-    tell."""
-    if not seen.counts or (before is not None and before.sight is not Sight.cannot_tell):
-        return ""
-    why = "nobody looked before the gesture" if before is None else "the look before the gesture could not tell"
-    return f"{seen.observer} saw it, and {why}: it may have been there already"
-
-
-def _whose_else(match: Match, observer: Observer, circumstances: Circumstances) -> str:
-    """Why a match of a shared key may not be this gesture's; empty if it must be."""
-    site, window = observer.site, circumstances.window
-    if site is None or not site.sole_user:
-        return "it may be somebody else's"
-    if circumstances.key_used_otherwise:
-        return "another gesture of ours may have made it"
-    if match.at is None or window is None:
-        return "when it was made isn't known"
-    if not window[0] - site.clock_skew <= match.at <= window[1] + site.clock_skew:
-        return f"it was made at {match.at:%Y-%m-%d %H:%M:%S} UTC, when the gesture can't have made it"
-    return ""
-
-
-def _may_be_early(finding: _Finding, told: Circumstances, *, asks_a_list: bool) -> bool:
-    """Whether a text may have been shown before the site answered (an optimistic page).
-
-    It wasn't if its document arrived after the request was released, or if a look while the request was unanswered
-    did not see it. If nobody looked then, a list decides, if the proof has one.
-    """
-    since = (match.since for match in finding.matches)
-    if told.released_at is not None and all(at is not None and at > told.released_at for at in since):
-        return False
-    if told.early is None:
-        return asks_a_list
-    return any(match.identity in told.early for match in finding.matches)
-
-
 def _something_seen(
-    findings: list[_Finding], *, proven_absent: bool, asks_a_list: bool, told: Circumstances
+    findings: list[Finding], *, proven_absent: list[int], asks_a_list: bool, told: Circumstances
 ) -> Verdict:
+    """The verdict if observers saw something new; `proven_absent`: positions of those that prove an absence."""
     present = [finding for finding in findings if not finding.doubt]
     reasons = tuple(finding.words for finding in findings)
     unknown = Verdict(
@@ -245,61 +131,39 @@ def _something_seen(
         matches=tuple(match for finding in findings for match in finding.matches),
         by=tuple(finding.position for finding in present),
     )
-    if not present or (not proven_absent and any(finding.seen.partial for finding in findings)):
+    absence_proven = bool(proven_absent) or told.nothing_left
+    if not present or (not absence_proven and any(finding.seen.partial for finding in findings)):
         return unknown
-    if proven_absent:
+    if absence_proven:
         return _against(unknown, "what was seen stands against the proof that it can't be there")
     values, conflict = _values(present)
     count = max(finding.count for finding in present)
     if conflict and count == 1:
         return _against(unknown, f"the observers give different values: {conflict}")
-    missing = _missing_of_the_second(present, told) or _missing_of_a_text(present, told, asks_a_list=asks_a_list)
-    if missing:
-        return unknown.model_copy(update={"missing": (missing,)})
+    conditions = conditions_of_all(present, told, asks_a_list=asks_a_list)
+    if missing := unmet(conditions):
+        return unknown.model_copy(update={"missing": missing[:1], "conditions": conditions})
+    more = f"it happened more than once: {count} new matches" if count > 1 else ""
+    once = Condition(of="presence", needs="it happened once", holds=not more, seen=more or "one effect was seen")
     return Verdict(
         outcome=Outcome.happened,
         count=count,
         values=values,
-        reasons=(*reasons, f"it happened more than once: {count} new matches") if count > 1 else reasons,
+        reasons=(*reasons, more) if more else reasons,
         matches=tuple(match for finding in present for match in finding.matches),
         by=unknown.by,
         more_than_once=count > 1,
+        conditions=(*conditions, once),
     )
-
-
-def _missing_of_the_second(present: list[_Finding], told: Circumstances) -> str:
-    """Why what was seen may be the effect of an earlier gesture of the step while this one's may still come; empty if
-    it can't be."""
-    if not told.earlier_may_be_late or not told.unanswered:
-        return ""
-    if any(match.ours for finding in present for match in finding.matches):
-        return ""
-    late = "" if told.sender_dead else "the browser that made the gesture isn't seen dead"
-    late = late or next((words for one in present if (words := may_be_late(one.seen, told))), "")
-    return (
-        f"an earlier gesture of this step may have made it, and this one's effect may still come: {late}"
-        if late
-        else ""
-    )
-
-
-def _missing_of_a_text(present: list[_Finding], told: Circumstances, *, asks_a_list: bool) -> str:
-    """Why the page's text alone doesn't prove; empty if it does, or if an observer that counts saw the effect too."""
-    if any(finding.seen.counts for finding in present):
-        return ""
-    if not told.once_at_most:
-        return (
-            "an observer that counts must have seen it: the request may have been sent more than once, or not answered"
-        )
-    early = [finding for finding in present if _may_be_early(finding, told, asks_a_list=asks_a_list)]
-    return f"{early[0].words}, and that may have stood there before the site answered" if early else ""
 
 
 def _against(unknown: Verdict, words: str) -> Verdict:
-    return unknown.model_copy(update={"contradiction": True, "reasons": (*unknown.reasons, words)})
+    agree = Condition(of="presence", needs="nothing contradicts it", holds=False, seen=words)
+    told = {"contradiction": True, "reasons": (*unknown.reasons, words), "conditions": (agree,)}
+    return unknown.model_copy(update=told)
 
 
-def _values(present: list[_Finding]) -> tuple[dict[str, str], str]:
+def _values(present: list[Finding]) -> tuple[dict[str, str], str]:
     """The values on which all matches agree, and the names of those that conflict."""
     values: dict[str, str] = {}
     conflicts: dict[str, None] = {}

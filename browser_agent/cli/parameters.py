@@ -82,6 +82,14 @@ KillAtText = Annotated[
         f"Points: {', '.join(Point)}. Other victims: {', '.join(Victim)}.",
     ),
 ]
+Explain = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        metavar="",
+        help="For each verdict, list the conditions that were checked: yes or no, and what showed it.",
+    ),
+]
 LogLevel = Annotated[
     str | None,
     typer.Option("--log-level", metavar="LEVEL", help="Log what is at least debug, info, warning or error."),

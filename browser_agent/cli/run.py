@@ -10,10 +10,12 @@ import typer
 from browser_agent.cli import plain_text, question_text
 from browser_agent.cli.desk import Desk, named_values, open_desk, resolved
 from browser_agent.cli.exit_codes import Exit, exit_of
+from browser_agent.cli.explanation_text import explain as explain_verdicts
 from browser_agent.cli.parameters import (
     Account,
     Arguments,
     AsJson,
+    Explain,
     File,
     Headed,
     KeepLooking,
@@ -56,6 +58,7 @@ def run(
     keep_looking: KeepLooking = None,
     netlog: Netlog = None,
     kill_at: KillAtText = None,
+    explain: Explain = False,
     log_level: LogLevel = None,
     log_file: LogFile = None,
     given: Set = None,
@@ -77,7 +80,7 @@ def run(
     values = parse_arguments(found, named_values(arguments or [], "an argument of the task"))  # before a store is made
     desk = open_desk(store, as_json, new=True, keeps_sessions=True, using=using)
     bind(found, named_values(site or [], "a site"), named_values(account or [], "an account"), desk.settings)
-    return keep_run(desk, submit(desk.store, found, values, key), options)
+    return keep_run(desk, submit(desk.store, found, values, key), options, explain=explain)
 
 
 def resume(
@@ -92,6 +95,7 @@ def resume(
     queue: Annotated[
         bool, typer.Option("--queue", metavar="", help="Not here: a worker (`browser-agent worker`) goes on with it.")
     ] = False,
+    explain: Explain = False,
     log_level: LogLevel = None,
     log_file: LogFile = None,
     given: Set = None,
@@ -108,7 +112,9 @@ def resume(
     using = resolved(given, **flags, log_level=log_level, log_file=log_file).settings
     options = display(using, pause_before_gesture, kill_at)
     desk = open_desk(store, as_json, using=using)
-    return _queue(desk, desk.run(name)) if queue else keep_run(desk, desk.run(name), options)
+    if queue:
+        return _queue(desk, desk.run(name))
+    return keep_run(desk, desk.run(name), options, explain=explain)
 
 
 def _queue(desk: Desk, row: RunRow) -> Exit:
@@ -154,8 +160,14 @@ def bind(task: Task[..., Any], urls: dict[str, str], accounts: dict[str, str], k
             raise Misuse(f"{error}.") from error
 
 
-def keep_run(desk: Desk, row: RunRow, options: Options) -> Exit:
+def keep_run(desk: Desk, row: RunRow, options: Options, *, explain: bool = False) -> Exit:
     """Keep the run until it ends or waits, and print where it stands; a finished run is only printed.
+
+    Args:
+        desk: the store and the screen.
+        row: the run.
+        options: how it is kept.
+        explain: print why each verdict is what it is, too.
 
     Raises:
         NotAllowed: the run was abandoned.
@@ -167,7 +179,8 @@ def keep_run(desk: Desk, row: RunRow, options: Options) -> Exit:
         refuse_ended(row)
         desk.screen.say(f"Run {row.id}: {row.task_name}", "bold")
         ended = keep_with_progress(desk, row.id, options)
-    desk.screen.document(document(desk, ended))
+    verdicts = {"verdicts": explain_verdicts(desk, row.id)} if explain else {}
+    desk.screen.document({**document(desk, ended), **verdicts})
     close(desk, ended)
     return exit_of(ended.state)
 

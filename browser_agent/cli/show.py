@@ -11,7 +11,8 @@ from rich.table import Table
 from browser_agent.cli import plain_text, question_text
 from browser_agent.cli.desk import Desk, open_desk
 from browser_agent.cli.exit_codes import Exit
-from browser_agent.cli.parameters import AsJson, RunId, StorePath
+from browser_agent.cli.explanation_text import explain as explain_verdicts
+from browser_agent.cli.parameters import AsJson, Explain, RunId, StorePath
 from browser_agent.cli.plain_text import loaded, one_line, values_in_words
 from browser_agent.errors import Misuse
 from browser_agent.ownership.liveness import worker_alive
@@ -90,6 +91,7 @@ def show(
     checkpoint: Annotated[
         bool, typer.Option("--checkpoint", metavar="", help="Open with the key how its last page stood.")
     ] = False,
+    explain: Explain = False,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
@@ -103,9 +105,11 @@ def show(
     _show_run(desk, run, questions, alive)
     page = _page(desk, run) if checkpoint else None
     _show_steps(desk, run, questions, alive)
+    verdicts = {"verdicts": explain_verdicts(desk, run.id)} if explain else {}
     for question in (question for question in questions if question.ended_at is None):
         question_text.put(desk.screen, question, desk.more)
-    desk.screen.document({**_document(desk, run, questions, alive), **({"checkpoint": page} if checkpoint else {})})
+    stored_page = {"checkpoint": page} if checkpoint else {}
+    desk.screen.document({**_document(desk, run, questions, alive), **stored_page, **verdicts})
     return Exit.FINISHED
 
 
@@ -190,6 +194,7 @@ def report(
     output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.", dir_okay=False)] = Path(
         "run.html"
     ),
+    explain: Explain = False,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
@@ -201,7 +206,7 @@ def report(
 
     desk = open_desk(store, as_json)
     run = desk.run(name)
-    written = write_report(desk.store, run.id, output, desk.more)
+    written = write_report(desk.store, run.id, output, desk.more, explain=explain)
     desk.screen.say(f"Written: {written}")
     desk.screen.document({"run": run.id, "report": str(written)})
     return Exit.FINISHED

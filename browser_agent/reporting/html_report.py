@@ -21,6 +21,7 @@ from jinja2 import Environment, PackageLoader
 
 from browser_agent.browser.image import Box, NotAPicture, decode, mark_target
 from browser_agent.errors import Misuse, UnknownName
+from browser_agent.reporting.explanation import Explanation, explanations
 from browser_agent.reporting.words import (
     TONES,
     checkpoints_in_words,
@@ -98,7 +99,7 @@ class AttemptLane:
     entries: list[tuple[datetime, StepRow | ShownGesture]] = field(default_factory=list)
 
 
-def write_report(store: Store, run: str, path: Path, more: str = "") -> Path:
+def write_report(store: Store, run: str, path: Path, more: str = "", *, explain: bool = False) -> Path:
     """Write the report of a run.
 
     Args:
@@ -106,6 +107,7 @@ def write_report(store: Store, run: str, path: Path, more: str = "") -> Path:
         run: its id.
         path: the file to write; an existing one is replaced.
         more: options to add to each command in it, such as `--store PATH`.
+        explain: show the conditions of each verdict unfolded.
 
     Returns:
         The absolute path of the file.
@@ -114,7 +116,7 @@ def write_report(store: Store, run: str, path: Path, more: str = "") -> Path:
         UnknownName: no such run.
         Misuse: the file could not be written.
     """
-    html = _environment(more).get_template("report.html").render(_facts(store, run))
+    html = _environment(more).get_template("report.html").render(_facts(store, run), explain=explain)
     target = path.expanduser().absolute()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -135,7 +137,7 @@ def _environment(more: str) -> Environment:
 
 
 def _facts(store: Store, run: str) -> dict[str, Any]:
-    row = store.leases.run(run)
+    row, lines = store.leases.run(run), store.audit_lines(run)
     steps, questions = store.journal.steps(run), store.inbox.questions(run)
     made = _Gestures(store, steps, questions).all(run)
     attempts = store.leases.attempts(run)
@@ -153,9 +155,17 @@ def _facts(store: Store, run: str) -> dict[str, Any]:
         "red": [gesture for gesture in made if gesture.tone == "red"],
         "checkpoints": checkpoints_in_words(store.checkpoints.rows(run), unsealed=store.checkpoints.unsealed(run)),
         "chain": store.verify(),
-        "lines": len(store.audit_lines(run)),
+        "lines": len(lines),
+        "explanations": _by_gesture(explanations(lines)),
         "written": datetime.now(UTC),
     }
+
+
+def _by_gesture(found: Iterable[Explanation]) -> Mapping[str, list[Explanation]]:
+    grouped = defaultdict[str, list[Explanation]](list)
+    for explanation in found:
+        grouped[explanation.gesture].append(explanation)
+    return grouped
 
 
 def _lanes(attempts: Sequence[AttemptRow], steps: Iterable[StepRow], made: Sequence[ShownGesture]) -> list[AttemptLane]:

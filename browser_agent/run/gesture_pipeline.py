@@ -28,6 +28,7 @@ from browser_agent.run.prior_effect import PriorEffect
 from browser_agent.run.recovery import Recovery
 from browser_agent.run.returned_form import errors_of_returned_form
 from browser_agent.run.step_history import StepHistory
+from browser_agent.run.wire_conditions import nothing_was_sent, said_no
 from browser_agent.script.gestures import Gesture
 from browser_agent.states import GestureState, Point
 from browser_agent.store import Intent
@@ -247,6 +248,7 @@ class GesturePipeline:
             count=verdict.count,
             reasons=json.dumps(reasons),
             proven_by=looked.proven_by,
+            conditions=verdict.conditions,
         )
         self._record_end(row)
         details = {"values": verdict.values, "reasons": reasons, "gesture": row.id}
@@ -262,20 +264,21 @@ class GesturePipeline:
         self.attempt.end_browser()
         wire = self.attempt.wire(row.id)
         no = rejection(wire, self._documented)
-        if no is None or not looker.look(wire).agrees_with_refusal:
+        if no is None or not (looked := looker.look(wire)).agrees_with_refusal:
             return None
         because = f"the site said no: {no}"
         self.attempt.emit("settled", f"rejected: {row.words}", outcome="rejected", reasons=[because], gesture=row.id)
-        facts = {"reasons": json.dumps([because, *texts]), "proven_by": json.dumps(["wire"])}
-        after = picture.digest if isinstance(picture, Picture) else None
-        return self._move(row, GestureState.REJECTED, after=after, wire=wire.model_dump_json(), **facts)
+        facts: dict[str, Any] = {"reasons": json.dumps([because, *texts]), "proven_by": json.dumps(["wire"])}
+        facts |= {"wire": wire.model_dump_json(), "after": picture.digest if isinstance(picture, Picture) else None}
+        return self._move(row, GestureState.REJECTED, conditions=(said_no(no), *looked.refusal), **facts)
 
     def _refuse(self, row: GestureRow, refusal: Refusal) -> GestureRow:
         reasons = [refusal.because] if refusal.log is None else [refusal.because, _call_log(refusal.log)]
         self.attempt.disarm()
         details = {"outcome": "refused", "reasons": [refusal.because], "gesture": row.id}
         self.attempt.emit("settled", f"refused: {row.words}", **details)
-        return self._move(row, GestureState.REFUSED, reasons=json.dumps(reasons))
+        proof = [nothing_was_sent(refusal.because)]
+        return self._move(row, GestureState.REFUSED, conditions=proof, reasons=json.dumps(reasons))
 
     def _doubt(self, case: Case, row: GestureRow) -> GestureRow:
         """Recover it, since no proof came. With nothing sent, what the task doesn't declare is a refusal: a dialog, or

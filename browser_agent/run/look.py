@@ -21,6 +21,7 @@ from browser_agent.store.records import GestureRow
 from browser_agent.wire import WireReport, is_among
 from observers import (
     Circumstances,
+    Condition,
     Match,
     Observation,
     Observer,
@@ -29,9 +30,10 @@ from observers import (
     Site,
     UnknownKind,
     Verdict,
-    agrees_with_refusal,
     looks_agree,
     new_refusal,
+    refusal_conditions,
+    unmet,
     weigh,
 )
 from observers.request_pattern import matches_request
@@ -128,13 +130,18 @@ def stored_case(attempt: Attempt, row: GestureRow) -> Case:
 class LookResult:
     """One look and its verdict; `ids` are those of the stored observations, by position ("" = not stored).
 
-    `agrees_with_refusal`: what was seen agrees with an answer of the site that says no.
+    `refusal`: the conditions for what was seen to agree with an answer of the site that says no.
     """
 
     verdict: Verdict
     observations: tuple[Observation, ...]
     ids: tuple[str, ...]
-    agrees_with_refusal: bool
+    refusal: tuple[Condition, ...]
+
+    @property
+    def agrees_with_refusal(self) -> bool:
+        """Whether what was seen agrees with an answer of the site that says no."""
+        return not unmet(self.refusal)
 
     @property
     def clear(self) -> bool:
@@ -187,8 +194,8 @@ class Looker:
         self._case.refusal_shown |= new_refusal(observations, self._case.baseline)
         told = self._circumstances(observations, wire)
         verdict = weigh(observations, self._case.baseline, self._case.proof, told)
-        agrees = agrees_with_refusal(observations, self._case.baseline, told)
-        return LookResult(verdict, observations, self._store(observations, verdict), agrees)
+        refusal = refusal_conditions(observations, self._case.baseline, told)
+        return LookResult(verdict, observations, self._store(observations, verdict), refusal)
 
     def _store(self, observations: tuple[Observation, ...], verdict: Verdict) -> tuple[str, ...]:
         """Store the observations if they decide something or say something new; the log needs no line an empty look."""

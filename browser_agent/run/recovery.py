@@ -24,10 +24,11 @@ from browser_agent.run.attempt import Attempt
 from browser_agent.run.look import SPACING_SECONDS, Case, Looker, LookResult, stored_case
 from browser_agent.run.outcome_question import outcome_question
 from browser_agent.run.sign_in import run_login, signed_out_sites
+from browser_agent.run.wire_conditions import in_contract, never_connected, nothing_was_sent, said_no
 from browser_agent.states import OPEN_GESTURE_STATES, GestureState, QuestionKind, QuestionState
 from browser_agent.store.records import GestureRow, QuestionRow
 from browser_agent.wire import WireFact, WireReport
-from observers import Site, UnknownKind
+from observers import Condition, Site, UnknownKind
 
 BACK_OFF_SECONDS = (1.0, 2.0, 4.0, 8.0, 15.0)
 LONGEST_WAIT_SECONDS = 15 * 60.0
@@ -90,7 +91,7 @@ class Recovery:
         state = self._row.state
         if state is GestureState.INTENT:
             never = "it was written down, but never dispatched (by write order)"
-            return self._move(GestureState.REFUSED, reasons=[never])
+            return self._move(GestureState.REFUSED, conditions=[nothing_was_sent(never)], reasons=[never])
         if state is GestureState.DISPATCHING:
             self._row = self._move(GestureState.IN_DOUBT)
         if state is GestureState.ASKED:
@@ -115,24 +116,28 @@ class Recovery:
         self._record_wire(wire)
         if self._nothing_left(wire):
             why = "the gate was armed before the input, nothing passed it, and nothing can pass it any more"
-            return self._move(GestureState.NOT_HAPPENED, reasons=[why], proven_by=["gate"])
+            proof = [nothing_was_sent(why)]
+            return self._move(GestureState.NOT_HAPPENED, conditions=proof, reasons=[why], proven_by=["gate"])
         no, unsent = rejection(wire, self._documented), never_sent(wire)
         if (no is None and unsent is None) or self._looker is None:
             return None
         looked = self._look_signed_in()
         if not looked.agrees_with_refusal:
             return self._concluded(looked)
-        if no is not None:
-            return self._reject(no)
-        return self._move(GestureState.NOT_HAPPENED, reasons=[f"never sent: {unsent}"], proven_by=["wire"])
+        if unsent is None:
+            return self._reject(no, looked) if no is not None else None
+        proof = [never_connected(unsent), *looked.refusal]
+        reasons = [f"never sent: {unsent}"]
+        return self._move(GestureState.NOT_HAPPENED, conditions=proof, reasons=reasons, proven_by=["wire"])
 
     @property
     def _documented(self) -> Sequence[int]:
         """The statuses that the site documents as rejections."""
         return self._case.site.rejects if self._case and self._case.site else ()
 
-    def _reject(self, no: WireFact) -> GestureRow:
-        return self._move(GestureState.REJECTED, reasons=[f"the site said no: {no}"], proven_by=["wire"])
+    def _reject(self, no: WireFact, looked: LookResult) -> GestureRow:
+        proof, reasons = [said_no(no), *looked.refusal], [f"the site said no: {no}"]
+        return self._move(GestureState.REJECTED, conditions=proof, reasons=reasons, proven_by=["wire"])
 
     def _nothing_left(self, wire: WireReport) -> bool:
         """In a browser that isn't ours to end, only a request that the guard refused is known not to have left."""
@@ -155,7 +160,8 @@ class Recovery:
             return None
         reasons = [f"by the site's written contract this answer means that it was carried out: {fact}"]
         values = self._looked.verdict.values if self._looked is not None else {}
-        return self._move(GestureState.HAPPENED, proven_by=["wire"], reasons=reasons, values=values, count=1)
+        facts = {"proven_by": ["wire"], "reasons": reasons, "values": values, "count": 1}
+        return self._move(GestureState.HAPPENED, conditions=[in_contract(fact)], **facts)
 
     def _by_waiting(self) -> GestureRow | None:
         """End the sender and see it dead, wait until nothing can arrive late, and look from a new browser."""
@@ -235,20 +241,25 @@ class Recovery:
         facts = {"reasons": list(verdict.reasons), "values": verdict.values, "count": verdict.count}
         match next_move(verdict.outcome, clear=looked.clear):
             case Move.CARRY_ON:
-                return self._move(GestureState.HAPPENED, proven_by=json.loads(looked.proven_by), **facts)
+                proven_by = json.loads(looked.proven_by)
+                return self._move(GestureState.HAPPENED, conditions=verdict.conditions, proven_by=proven_by, **facts)
             case Move.MAY_BE_MADE_AGAIN:
                 no = rejection(self._attempt.wire(self._row.id), self._documented)
                 if no is not None:
-                    return self._reject(no)
-                ids = [kept for kept in looked.ids if kept]
-                return self._move(GestureState.NOT_HAPPENED, reasons=_absence_words(looked, self._case), proven_by=ids)
+                    return self._reject(no, looked)
+                facts = {
+                    "reasons": _absence_words(looked, self._case),
+                    "proven_by": [kept for kept in looked.ids if kept],
+                }
+                return self._move(GestureState.NOT_HAPPENED, conditions=verdict.conditions, **facts)
             case Move.ASK:
                 return None
 
     # asking
 
     def _ask(self) -> GestureRow:
-        self._row = self._move(GestureState.UNKNOWN, reasons=list(self._reasons))
+        checked = self._looked.verdict.conditions if self._looked is not None else ()
+        self._row = self._move(GestureState.UNKNOWN, conditions=checked, reasons=list(self._reasons))
         signed_out = self._signed_out(self._looked)
         reasons = self._reasons or (self._because,)
         asked = outcome_question(
@@ -342,9 +353,9 @@ class Recovery:
         if wire.facts or wire.restarts:
             self._attempt.store.journal.record(self._attempt.lease, self._row.id, wire=wire.model_dump_json())
 
-    def _move(self, state: GestureState, **facts: Any) -> GestureRow:
+    def _move(self, state: GestureState, conditions: Sequence[Condition] = (), **facts: Any) -> GestureRow:
         columns = {name: json.dumps(fact) if isinstance(fact, list | dict) else fact for name, fact in facts.items()}
-        row = self._attempt.store.journal.move(self._attempt.lease, self._row.id, state, **columns)
+        row = self._attempt.store.journal.move(self._attempt.lease, self._row.id, state, conditions, **columns)
         if state in _FINAL:
             words = f"{state_in_words(row)}: {row.words}"
             details = {"values": facts.get("values"), "reasons": facts.get("reasons", [])}

@@ -227,7 +227,7 @@ class Inbox:
         gesture = session.get(GestureRow, row.gesture_id) if row.gesture_id else None
         if gesture is not None and state is not None and gesture.state is GestureState.ASKED:
             values = {**json.loads(gesture.values or "{}"), **given.values}
-            facts = {"values": json.dumps(values), "proven_by": proven, "by": given.by}
+            facts: dict[str, Any] = {"values": json.dumps(values), "proven_by": proven, "by": given.by}
             self._journal.move_within(session, lease, gesture.id, state, **facts).settled_at = row.ended_at
         elif gesture is not None and row.kind is QuestionKind.VALUES:
             gesture.values = json.dumps({**json.loads(gesture.values or "{}"), **given.values})

@@ -20,7 +20,7 @@ from browser_agent.store.database import Database
 from browser_agent.store.lease_times import Times
 from browser_agent.store.leases import Lease, fence
 from browser_agent.store.records import AttemptRow, GestureRow, ObservationRow, ReleaseRow, RunRow, StepRow
-from observers import Observation
+from observers import Condition, Observation
 
 _MAY_SEND = (GestureState.DISPATCHING, GestureState.IN_DOUBT)
 _READ_BACK = ("proof", "known", "needs", "takes")
@@ -278,13 +278,16 @@ class Journal:
             session.add(release)
             self._audit(session, lease, "released", gesture=gesture, method=method, address=address)
 
-    def move(self, lease: Lease, gesture: str, state: GestureState, **facts: Any) -> GestureRow:
+    def move(
+        self, lease: Lease, gesture: str, state: GestureState, conditions: Sequence[Condition] = (), **facts: Any
+    ) -> GestureRow:
         """Change a gesture's state, and record the facts of that change.
 
         Args:
             lease: the attempt's right to write.
             gesture: the gesture's id.
             state: the new state.
+            conditions: those that were checked for it; they stand in the log alone.
             facts: columns of `GestureRow`; JSON columns take JSON text.
 
         Raises:
@@ -293,10 +296,18 @@ class Journal:
         """
         with self._database.write() as session:
             fence(session, lease, **(_PROGRESS if state in _DONE else {}))
-            return self.move_within(session, lease, gesture, state, **facts)
+            return self.move_within(session, lease, gesture, state, conditions=conditions, **facts)
 
     def move_within(
-        self, session: Session, lease: Lease, gesture: str, state: GestureState, by: str | None = None, **facts: Any
+        self,
+        session: Session,
+        lease: Lease,
+        gesture: str,
+        state: GestureState,
+        *,
+        by: str | None = None,
+        conditions: Sequence[Condition] = (),
+        **facts: Any,
     ) -> GestureRow:
         """`move` inside the caller's fenced write transaction; `by` = the person who decided it."""
         row = self._moved(session, lease, gesture, state, by=by, **facts)
@@ -316,6 +327,7 @@ class Journal:
             ended=str(state),
             by=by,
             evidence=pictures,
+            conditions=[each.model_dump() for each in conditions] or None,
             **recorded,
         )
         return row

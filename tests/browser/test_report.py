@@ -85,7 +85,7 @@ class Story:
         change = {"ratio": 0.071, "box": [40, 380, 700, 424]}
         seen = {"observer": "the confirmation", "sight": "seen", "fresh": False}
         ids = self.look(gesture, {**seen, "matches": [match(number)], "evidence": [text(f"Invoice {number} posted")]})
-        facts = {"after": after, "change": json.dumps(change), "wire": json.dumps(wire), "count": 1}
+        facts: dict[str, Any] = {"after": after, "change": json.dumps(change), "wire": json.dumps(wire), "count": 1}
         self.store.journal.move(
             self.lease,
             gesture,

@@ -12,7 +12,7 @@ from browser_agent.run.look import Looker
 from browser_agent.run.step_history import StepHistory
 from browser_agent.states import GESTURE_ARROWS, GestureState
 from browser_agent.wire import WireReport
-from observers import Circumstances, Outcome, absence, verdict
+from observers import Circumstances, Outcome, absence, presence
 from observers.listing import ListReader
 from tests.model import program
 from tests.model import scenarios as small
@@ -125,8 +125,8 @@ _failed_row_counts_for_nothing = {
 _no_question = {**GESTURE_ARROWS, GestureState.UNKNOWN: GESTURE_ARROWS[GestureState.UNKNOWN] - {GestureState.ASKED}}
 
 
-def _verdict(name: str, by: Any) -> Callable[[Scenario], Decisions]:
-    return replaced(verdict, name, by)
+def _presence(name: str, by: Any) -> Callable[[Scenario], Decisions]:
+    return replaced(presence, name, by)
 
 
 def _absence(name: str, by: Any) -> Callable[[Scenario], Decisions]:
@@ -160,16 +160,16 @@ MUTANTS = [
         CONTRADICTED,
         _absence("may_be_late", _late_although_undeclared),
     ),
-    Mutant("a look-alike without a baseline", small.SHARED, CONTRADICTED, _verdict("_doubt_of_a_shared_key", _silent)),
-    Mutant("a look-alike of anybody's", small.SHARED, CONTRADICTED, _verdict("_whose_else", _silent)),
+    Mutant("a look-alike without a baseline", small.SHARED, CONTRADICTED, _presence("_doubt_of_a_shared_key", _silent)),
+    Mutant("a look-alike of anybody's", small.SHARED, CONTRADICTED, _presence("_whose_else", _silent)),
     Mutant("the baseline is taken again", small.CRASH, CONTRADICTED, BaselineAgain),
     Mutant("the sender is left alive", small.CRASH, CONTRADICTED, SenderLeftAlive),
     Mutant("a person may say not happened too early", small.UNDECLARED_TIME, CONTRADICTED, EarlyOverride),
     Mutant(
-        "a text is believed before the answer", small.OPTIMISTIC, CONTRADICTED, _verdict("_missing_of_a_text", _silent)
+        "a text is believed before the answer", small.OPTIMISTIC, CONTRADICTED, _presence("_missing_of_a_text", _silent)
     ),
     Mutant(
-        "an early text is believed", small.OPTIMISTIC, CONTRADICTED, _verdict("_may_be_early", lambda *a, **m: False)
+        "an early text is believed", small.OPTIMISTIC, CONTRADICTED, _presence("_may_be_early", lambda *a, **m: False)
     ),
     Mutant("a refusal is believed without a look", small.REFUSAL, CONTRADICTED, RefusalWithoutLook),
     Mutant(
@@ -207,7 +207,7 @@ MUTANTS = [
         "the earlier gesture is ignored",
         small.UNDECLARED_TIME,
         CONTRADICTED,
-        _verdict("_missing_of_the_second", _silent),
+        _presence("_missing_of_the_second", _silent),
     ),
     Mutant(
         "an absence that a person took on themselves is for good",

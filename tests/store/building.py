@@ -29,7 +29,12 @@ VERSIONED = "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"
 """How alembic begins, whoever uses it."""
 NOON = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 SITES = {"books": {"url": "http://127.0.0.1:8001", "account": "acme"}}
-PROOF = {"values": '{"number": "INV-2301"}', "proven_by": '["o-1"]', "reasons": '["one new record"]', "count": 1}
+PROOF: dict[str, Any] = {
+    "values": '{"number": "INV-2301"}',
+    "proven_by": '["o-1"]',
+    "reasons": '["one new record"]',
+    "count": 1,
+}
 
 
 class HandClock:
