@@ -117,7 +117,7 @@ def new_key(file: Path | None = None, *, in_keyring: bool = False) -> Path:
     except FileExistsError as error:
         raise Misuse(f"There is a key already: {path}. What it has sealed would never open again.") from error
     except OSError as error:
-        raise Misuse(f"No key was made: {path} can't be written ({error.strerror}).") from error
+        raise Misuse(f"No key was created: {path} can't be written ({error.strerror}).") from error
     return path
 
 
@@ -150,7 +150,7 @@ def _store_in_keyring(key: str) -> str:
         if keyring.get_password(_SERVICE, _ENTRY) is None:
             keyring.set_password(_SERVICE, _ENTRY, key)
     except Exception as error:
-        raise Misuse(f"{_NO_KEYRING} ({type(error).__name__}: {error}). No key was made.") from error
+        raise Misuse(f"{_NO_KEYRING} ({type(error).__name__}: {error}). No key was created.") from error
     return IN_KEYRING
 
 

@@ -109,7 +109,7 @@ def _check_values(session: Session, row: QuestionRow, given: PersonAnswer) -> No
     missing = [name for name in needed if name not in given.values]
     if given.answer is Answer.HAPPENED and missing:
         names, options = ", ".join(missing), " ".join(f"--value {name}=..." for name in missing)
-        raise Misuse(f"If it happened, the run needs to know its {names}: add {options} Nothing was changed.")
+        raise Misuse(f"If it happened, the run needs its {names}: add {options} Nothing was changed.")
 
 
 def _end_in_words(row: QuestionRow) -> str:

@@ -389,7 +389,7 @@ def long_run(store: Store, clock: HandClock) -> str:
     story = Story(store, clock)
     for number in range(100):
         story.settle(story.make(f"S-{number}", f"Customer {number}"), f"S-{number} for {number}", f"INV-{number}")
-    store.leases.end(story.lease, RunState.FINISHED, ended_by="its task came to its end")
+    store.leases.end(story.lease, RunState.FINISHED, ended_by="the task completed")
     return story.run
 
 

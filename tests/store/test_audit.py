@@ -33,7 +33,7 @@ def told(store: Store, lease: Lease) -> Store:
     """A store in which something has happened."""
     gesture = brought(store, lease, GestureState.HAPPENED)
     store.journal.end_step(lease, gesture.step_id, StepState.FINISHED, '{"number": "INV-2301"}')
-    store.leases.end(lease, RunState.FINISHED, ended_by="its task came to its end")
+    store.leases.end(lease, RunState.FINISHED, ended_by="the task completed")
     return store
 
 

@@ -84,10 +84,10 @@ def test_what_another_process_has_brought_to_its_end_is_not_told_as_one_s_own(st
     other = claim(store, woken.run)
     said = "resumed by another process (attempt 2); this one sent nothing more"
     assert run_as_it_stands(store, woken).words == said
-    store.leases.end(other, RunState.FINISHED, ended_by="its task came to its end", result='"INV-9"')
+    store.leases.end(other, RunState.FINISHED, ended_by="the task completed", result='"INV-9"')
     ended = run_as_it_stands(store, woken)
-    assert (ended.state, ended.words) == (RunState.FINISHED, f"{said}. There: its task came to its end")
-    assert run_as_it_stands(store, other).words == "its task came to its end"
+    assert (ended.state, ended.words) == (RunState.FINISHED, f"{said}. There: the task completed")
+    assert run_as_it_stands(store, other).words == "the task completed"
 
 
 @pytest.mark.parametrize(
