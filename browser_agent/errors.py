@@ -191,7 +191,7 @@ class NotAllowed(Misuse):
 def last_line(output: str) -> str:
     """The last line of what a program wrote, without a full stop; for the end of a sentence."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return lines[-1].rstrip(".") if lines else "it says nothing"
+    return lines[-1].rstrip(".") if lines else "it printed nothing"
 
 
 def installing(extra: str) -> str:

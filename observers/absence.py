@@ -69,10 +69,10 @@ def _conditions(
     yield f"{own}: that it sees nothing proves nothing", seen.kind not in circumstances.untried
     yield "a second look, spaced in time, must say the same", circumstances.spaced_looks_agree
     yield (
-        "the clock was set while this was looked for, so nobody knows how long that was",
+        "the clock was set during the wait, so the length of the wait is unknown",
         not circumstances.clock_jumped,
     )
-    yield "the browser that made the gesture isn't seen dead", circumstances.sender_dead
+    yield "the browser that made the gesture isn't known to be dead", circumstances.sender_dead
     late = may_be_late(seen, circumstances)
     yield late, not late
 
@@ -82,7 +82,7 @@ def may_be_late(seen: Observation, circumstances: Circumstances) -> str:
     if circumstances.late_commit is None:
         return "the site doesn't declare how late a request can still take effect (late_commit)"
     if circumstances.waited is None:
-        return "nobody knows how long ago the browser that made the gesture died"
+        return "it is unknown how long ago the browser that made the gesture died"
     left = (circumstances.late_commit + _lag(seen) - circumstances.waited).total_seconds()
     return f"a late effect is possible for another {left:.0f} s" if left > 0 else ""
 

@@ -183,4 +183,4 @@ def _trouble(program: Path | None, message: str) -> Trouble:
     if libraries:
         return Trouble(f"{', '.join(libraries)} {'is' if len(libraries) == 1 else 'are'} missing", libraries)
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    return Trouble(lines[-1].rstrip(".") if lines else "it says nothing")
+    return Trouble(lines[-1].rstrip(".") if lines else "it printed nothing")

@@ -113,7 +113,7 @@ def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, 
     try:
         run.recover()
         if attempt.options.only_look:
-            store.leases.end(lease, RunState.WAITING, ended_by="looked once; nothing is in doubt any more")
+            store.leases.end(lease, RunState.WAITING, ended_by="looked once; nothing is in doubt")
             return
         value = task.fn(run, **arguments)
         run.end()

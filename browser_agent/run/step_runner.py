@@ -136,8 +136,8 @@ class StepRunner:
         """A step whose preparation wrote before is prepared once more only if a person agrees."""
         if row.marked is None or call.step.preparation == "repeatable" or self._may_prepare_again(row.id):
             return
-        words = f"Preparing this step has written before ({row.marked}): {row.words}. May it be prepared once more?"
-        safe = "Look at the site. Answer not-happened if preparing it once more does no harm."
+        words = f"Preparing this step sent a write ({row.marked}): {row.words}. May it be prepared again?"
+        safe = "Look at the site. If preparing it again does no harm, answer not-happened."
         self._attempt.ask(NewQuestion(QuestionKind.MARKED_STEP, words, safe_step=safe, step=row.id))
 
     def _may_prepare_again(self, step: str) -> bool:

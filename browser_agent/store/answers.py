@@ -76,7 +76,9 @@ def check(session: Session, row: QuestionRow, given: PersonAnswer) -> None:
     if given.answer is Answer.APPROVE:
         approvals.check(row, given.consent)
     elif given.consent != Consent():
-        raise Misuse("Only a yes can be for some of the calls, for a time, or until it is done. Nothing was changed.")
+        raise Misuse(
+            "Only an approval can cover some of the calls, expire, or last until a call is done. Nothing was changed."
+        )
     _check_values(session, row, given)
 
 
@@ -91,8 +93,8 @@ def check_time(row: QuestionRow, given: PersonAnswer, now: datetime) -> None:
         safe = row.earliest_safe
         when = f"before {safe:%Y-%m-%d %H:%M:%S} UTC" if safe else "since no time is declared"
         raise Misuse(
-            f"Too early to say that it has not happened: it may still take effect ({when}). Wait, declare the "
-            "site's late_commit, or take it on yourself by name with --override. Nothing was changed."
+            f"Too early to answer not-happened: the gesture may still take effect ({when}). Wait, declare the "
+            "site's late_commit, or answer at your own risk with --override. Nothing was changed."
         )
 
 

@@ -359,7 +359,7 @@ def test_a_broken_chain_is_said_to_be_broken(store: Store, clock: HandClock, pag
         session.connection().execute(sql("DROP TRIGGER audit_keeps_its_lines"))
         session.connection().execute(sql("UPDATE audit SET body = CAST('{}' AS BLOB) WHERE seq = 3"))
     page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
-    assert "line 3: its text is not the text that was written" in page.locator("footer").inner_text()
+    assert "line 3: its text was changed" in page.locator("footer").inner_text()
 
 
 def test_a_reviewer_sees_which_calls_were_approved_and_on_whose_yes_a_gesture_was_made(

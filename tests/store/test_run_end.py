@@ -27,7 +27,7 @@ DONE, KILLED = WorkerEnd(code=0), WorkerEnd(signal=9)
         (WorkerEnd.of(71), "exit code 71"),
         (WorkerEnd.of(-9), "ended by signal 9"),
         (WorkerEnd(), "ended, its exit code is not known"),
-        (WorkerEnd(signal=9, lingered=True), "ended by signal 9, since it did not leave by itself"),
+        (WorkerEnd(signal=9, lingered=True), "ended by signal 9, because it did not exit by itself"),
         (
             WorkerEnd(signal=9, because="the step a took longer than 2 s"),
             "ended by signal 9: the step a took longer than 2 s",
@@ -112,6 +112,6 @@ def test_a_worker_whose_run_went_to_another_was_ended_by_its_keeper_or_killed(st
     claim(store, lease.run)
     run = store.leases.run(lease.run)
     assert end_without_the_run(KILLED, lease, run, ours=True) == AttemptEnd(
-        "its run was given to another; its worker was ended after that"
+        "its run was assigned to another keeper; its worker was ended after that"
     )
     assert end_without_the_run(KILLED, lease, run, ours=False) == KILLED.stored

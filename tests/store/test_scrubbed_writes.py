@@ -80,7 +80,7 @@ def test_a_step_may_neither_return_a_secret_nor_take_it_in_the_clear(store: Stor
     with pytest.raises(WrongTask, match="holds the secret env:DOOR"):
         store.journal.end_step(lease, step.id, StepState.FINISHED, json.dumps({"token": PLANTED}))
     for bookmark, arguments in ((f"read:key:{PLANTED}#0", "{}"), ("read#1", json.dumps({"token": PLANTED}))):
-        with pytest.raises(WrongTask, match="holds the secret env:DOOR in the clear"):
+        with pytest.raises(WrongTask, match="holds the secret env:DOOR in clear text"):
             store.journal.begin_step(lease, NewStep(bookmark, "read", "read()", arguments, False))
 
 

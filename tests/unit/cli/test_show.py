@@ -196,4 +196,4 @@ def test_the_audit_log_is_verified_and_shown(cli: Cli, store: Store) -> None:
         session.connection().exec_driver_sql("DELETE FROM audit WHERE seq = 2")
     said = cli("audit", "verify")
     assert said.code == 1
-    assert "line 3: line 2 is not there" in said.out
+    assert "line 3: line 2 is missing" in said.out
