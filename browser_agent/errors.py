@@ -1,11 +1,9 @@
-"""What is known about the world when something ends otherwise than hoped: two trees, and one for mistakes.
+"""The exceptions: settled facts about a gesture, stops that end a run, and mistakes of the caller.
 
-`Refused`, `Rejected`, `NotApproved` are facts that a script may handle (`Exception`). `Stop` and its children end the
-run (`BaseException`), so that no `except Exception` around a step can carry on past an open doubt. `Misuse` is a
-mistake of the caller, found before anything was sent.
+A `Fact` is an `Exception`, and a script may handle it. A `Stop` is a `BaseException`, so that `except Exception` around
+a step cannot carry on past an open doubt. A `Misuse` is raised before anything was sent.
 
-Knows nothing of stores, browsers or pictures. A message says what is known about the world and what to do next,
-never which library gave up.
+A message says what is known about the world and what to do next. It never says which library failed.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 INSTALL_BROWSER = "browser-agent doctor --install"
-"""The command that gets Chromium and what it and Playwright's driver lack."""
+"""The command that installs Chromium, and the libraries that it and Playwright's driver need."""
 
 
 class Fact(Exception):
@@ -22,11 +20,11 @@ class Fact(Exception):
 
 
 class Refused(Fact):
-    """The gesture sent nothing: it never reached the page, or the page tried to send what the task doesn't declare.
+    """The gesture sent nothing: it never reached the page, or the page tried to send an undeclared request.
 
     Args:
         words: the gesture in words.
-        because: why it was not made, one sentence.
+        because: why it was not made, as one sentence.
     """
 
     def __init__(self, words: str, because: str) -> None:
@@ -35,13 +33,13 @@ class Refused(Fact):
 
 
 class Rejected(Fact):
-    """The site said no to the declared commit request: the change was not made.
+    """The site refused the declared commit request, and a look agrees: the change was not made.
 
     Args:
         words: the gesture in words.
         status: the HTTP status of the answer.
-        texts: what the answering page says, line by line.
-        evidence: digests of stored evidence.
+        texts: the lines of the answering page that explain the refusal.
+        evidence: digests of the stored evidence.
     """
 
     def __init__(self, words: str, status: int, texts: Sequence[str] = (), evidence: Sequence[str] = ()) -> None:
@@ -51,15 +49,25 @@ class Rejected(Fact):
 
 
 class NotHappened(Fact):
-    """The gesture was made as often as its step allows, and each time it was proven that it did not happen."""
+    """The gesture was made as often as its step allows, and each time it was proven not to have happened.
+
+    Args:
+        words: the gesture in words.
+        times: how often it was made.
+    """
 
     def __init__(self, words: str, times: int) -> None:
         self.words, self.times = words, times
-        super().__init__(f"Made {times} times, and proven each time that it did not happen: {words}.")
+        super().__init__(f"Made {times} times, and each time proven not to have happened: {words}.")
 
 
 class NotApproved(Fact):
-    """A person said no, or nobody said yes in time: nothing was sent."""
+    """A person refused the gesture, or nobody approved it in time: nothing was sent.
+
+    Args:
+        words: the gesture or the call in words.
+        by: the person who refused it; None if nobody answered.
+    """
 
     def __init__(self, words: str, by: str | None = None) -> None:
         self.words, self.by = words, by
@@ -67,14 +75,11 @@ class NotApproved(Fact):
 
 
 class Stop(BaseException):
-    """Ends the run. Latched: after one stop every call on the run raises it again.
-
-    Not an `Exception`, so that `except Exception` around a step cannot carry on past it.
-    """
+    """Ends the run. It is latched: after one stop, every call on the run raises the same stop again."""
 
 
 class OutcomeUnknown(Stop):
-    """Nothing proves whether the last gesture happened. A question waits in the inbox.
+    """Nothing proves whether the last gesture happened. A question about it waits in the inbox.
 
     Args:
         words: the gesture in words.
@@ -88,7 +93,12 @@ class OutcomeUnknown(Stop):
 
 
 class WaitingForPerson(Stop):
-    """A question must be answered before the run goes on. No gesture is in doubt."""
+    """A person must answer a question before the run is resumed. No gesture is in doubt.
+
+    Args:
+        words: why the run waits, as one sentence.
+        question: the question's id.
+    """
 
     def __init__(self, words: str, question: str) -> None:
         self.words, self.question = words, question
@@ -96,21 +106,27 @@ class WaitingForPerson(Stop):
 
 
 class Superseded(Stop):
-    """Another attempt owns the run now; this one may change nothing any more."""
+    """Another attempt owns the run now; this one may not change anything.
+
+    Args:
+        run: the run's id.
+        attempt: the number of this attempt.
+        now: the number of the attempt that owns the run; None if it isn't known.
+    """
 
     def __init__(self, run: str, attempt: int, now: int | None = None) -> None:
         self.run, self.attempt, self.now = run, attempt, now
         newer = f" Attempt {now} owns the run." if now is not None else ""
-        super().__init__(f"Attempt {attempt} of run {run} may change nothing any more.{newer}")
+        super().__init__(f"Attempt {attempt} of run {run} may not change anything any more.{newer}")
 
 
 class TaskChanged(Stop):
-    """The task asks for something else than the journal holds; no new gesture was made.
+    """The task's calls differ from those in the journal; no new gesture was made.
 
     Args:
         asked: the call that the task made now.
         stored: the call that the journal expects next.
-        question: the question's id, once it has been put.
+        question: the question's id; "" until it is asked.
     """
 
     def __init__(self, asked: str, stored: str, question: str = "") -> None:
@@ -127,15 +143,15 @@ class Stopped(Stop):
 
 
 class MachineTrouble(Stop):
-    """The machine could not do what is needed (start a browser, say). The attempt ends; another one looks first."""
+    """This machine failed, for example to start a browser. The attempt ends, and the next one looks first."""
 
 
 class KeeperGone(Stop):
-    """The keeper's connection ended: this worker can send nothing any more and stops."""
+    """The connection to the keeper ended: this worker can't send anything any more, and stops."""
 
 
 class Misuse(Exception):
-    """A mistake of the caller, found before anything was sent. The message says what to do."""
+    """A mistake of the caller, detected before anything was sent. The message says what to do."""
 
 
 class ProofTooThin(Misuse):
@@ -143,7 +159,7 @@ class ProofTooThin(Misuse):
 
 
 class NeverRun(Misuse):
-    """A step call or a gesture was made and then dropped without being run."""
+    """A step call or a gesture was created, and dropped without being run."""
 
 
 class WrongTask(Misuse):
@@ -151,23 +167,23 @@ class WrongTask(Misuse):
 
 
 class WrongArguments(Misuse):
-    """The arguments do not fit the task's signature; all of them are listed together."""
+    """Arguments don't fit the task's signature. The message lists all of them."""
 
 
 class FileChanged(Misuse):
-    """A file that a finished step has made is gone or was altered, so its value can't be handed back."""
+    """A file in a finished step's value is missing or was altered, so the value can't be returned."""
 
 
 class UnknownName(Misuse):
-    """No run, question, site or observer kind of that name."""
+    """There is no run, question, site or kind of observer with that name."""
 
 
 class StoreUnusable(Misuse):
-    """The store cannot be used: newer schema, not a database, a full disk, a network file system. Nothing was lost."""
+    """The store can't be used: a newer schema, no database, a full disk, a network file system. Nothing was lost."""
 
 
 class InOtherHands(Misuse):
-    """The run is being worked on by a living process."""
+    """A living process owns the run."""
 
 
 class BrowserUnavailable(Exception):
@@ -175,7 +191,7 @@ class BrowserUnavailable(Exception):
 
     Args:
         because: what is wrong, without a full stop.
-        remedy: what helps, as a sentence; "" if it is plain.
+        remedy: what to do about it, as a sentence; "" if that is obvious.
         output: what the program wrote before it ended.
     """
 
@@ -185,22 +201,22 @@ class BrowserUnavailable(Exception):
 
 
 class NotAllowed(Misuse):
-    """An arrow that the tables of `states` do not have. Nothing was changed."""
+    """A change of state that the tables in `states` don't have. Nothing was changed."""
 
 
 def last_line(output: str) -> str:
     """The last line of what a program wrote, without a full stop; for the end of a sentence."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return lines[-1].rstrip(".") if lines else "it says nothing"
+    return lines[-1].rstrip(".") if lines else "it printed nothing"
 
 
 def installing(extra: str) -> str:
-    """Where one gets an extra, and by which command; for the end of a sentence."""
+    """The command that installs an extra, for the end of a sentence."""
     return f'in the checkout of browser-agent: pip install -e ".[{extra}]"'
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A question after the known name that is most like this one; if none is, all of them; empty if there are none."""
+    """For the end of a sentence: the known name that is most similar, else all known names; "" if there are none."""
     names = list(known)
     spelled = (word, word.lower().replace("-", "_"))
     near = next((found for each in spelled if (found := difflib.get_close_matches(each, names, 1))), None)

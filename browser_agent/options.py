@@ -37,7 +37,7 @@ class KillAt:
         except ValueError as error:
             points, victims = ", ".join(Point), ", ".join(Victim)
             raise Misuse(
-                f"{text!r} is not a point to strike at. Write POINT[:N][@VICTIM], with one of: {points}; "
+                f"{text!r} is not a point of a gesture. Write POINT[:N][@VICTIM], with one of: {points}; "
                 f"and, if it is not the worker, one of: {victims}."
             ) from error
 

@@ -134,7 +134,8 @@ class Settings(BaseModel):
         default=10, description="seconds of silence after which Temporal gives a run to another browser worker"
     )
     log_level: Literal["debug", "info", "warning", "error"] | None = Field(
-        default=None, description="the least that is logged: debug, info, warning, error; info if only log_file is set"
+        default=None,
+        description="the lowest level that is logged: debug, info, warning, error; info if only log_file is set",
     )
     log_file: Path | None = Field(
         default=None, description="where log lines go; standard error if only log_level is set"

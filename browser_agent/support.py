@@ -35,10 +35,10 @@ class Support:
 
 
 PYTHON = Support("Python", "3.11", ("3.11",), "a later one should do")
-PLAYWRIGHT = Support("Playwright", "1.55", ("1.65",), "run the tests: the words of its call log are relied on")
+PLAYWRIGHT = Support("Playwright", "1.55", ("1.65",), "run the tests: the text of its call log is relied on")
 CHROMIUM = Support("Chromium", "", ("156",), "run the tests: what a lost connection makes it do was measured there")
 SQLITE = Support("SQLite", "3.35.0", ("3.40",), "a later one should do")
-SYSTEM = Support("system", "", ("linux",), "macOS is meant to work and was not tried; please tell how it went")
+SYSTEM = Support("system", "", ("linux",), "macOS is meant to work and was not tried; please report how it went")
 ROWS: Sequence[Support] = (PYTHON, PLAYWRIGHT, CHROMIUM, SQLITE, SYSTEM)
 
 MEANT = ("linux", "darwin")

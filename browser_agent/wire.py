@@ -79,8 +79,8 @@ class WireFact(BaseModel):
             to = f" to {self.location}" if self.location else ""
             return f"the site answered {request} with {self.status}{to}; an answer alone proves nothing here"
         if self.error is not None:
-            return f"{request} was let go, and no answer came ({self.error}); it may have been carried out"
-        return f"{request} was let go, and no answer was seen; it may have been carried out"
+            return f"{request} was released, and no answer came ({self.error}); it may have been carried out"
+        return f"{request} was released, and no answer was seen; it may have been carried out"
 
 
 class Restart(BaseModel):

@@ -83,9 +83,9 @@ def _conditions(seen: Observation, circumstances: Circumstances, before: Observa
     yield _check(tried, "it is known to see such records at this site", f"{own}nothing proves nothing", of=seen)
     second = "a second look, spaced in time, must say the same"
     yield _check(circumstances.spaced_looks_agree, "two looks, spaced in time, say the same", second)
-    jumped = "the clock was set while this was looked for, so nobody knows how long that was"
+    jumped = "the clock was set during the wait, so the length of the wait is unknown"
     yield _check(not circumstances.clock_jumped, "the clock was not set during the wait", jumped)
-    alive = "the browser that made the gesture isn't seen dead"
+    alive = "the browser that made the gesture isn't known to be dead"
     yield _check(circumstances.sender_dead, "the browser that made the gesture was seen dead", alive)
     late = may_be_late(seen, circumstances)
     yield _check(not late, "nothing can take effect late any more", late, _waited(seen, circumstances))
@@ -111,7 +111,7 @@ def may_be_late(seen: Observation, circumstances: Circumstances) -> str:
     if circumstances.late_commit is None:
         return "the site doesn't declare how late a request can still take effect (late_commit)"
     if circumstances.waited is None:
-        return "nobody knows how long ago the browser that made the gesture died"
+        return "it is unknown how long ago the browser that made the gesture died"
     left = (circumstances.late_commit + _lag(seen) - circumstances.waited).total_seconds()
     return f"a late effect is possible for another {left:.0f} s" if left > 0 else ""
 

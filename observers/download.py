@@ -77,7 +77,7 @@ class Download(Keyed, Observer):
         if not named:
             return "no such file came after the gesture, and that proves nothing"
         if named[-1].failure:
-            return f"the download of {named[-1].name} did not come to its end: {named[-1].failure}"
+            return f"the download of {named[-1].name} did not finish: {named[-1].failure}"
         if named[-1].sha256 is None:
             return f"the download of {named[-1].name} has begun and isn't complete"
         if named[-1].text is None:

@@ -165,7 +165,7 @@ class ListReader:
     def _check_count(self, listing: Listing, told: set[int]) -> None:
         if listing.foreign or told == {listing.rows_read} or not (told or self._count is not None):
             return
-        says = f"says that it has {' and '.join(map(str, sorted(told)))} rows" if told else "tells no number of rows"
+        says = f"says that it has {' and '.join(map(str, sorted(told)))} rows" if told else "states no number of rows"
         listing.doubt(f"the list {says}, and {listing.rows_read} were read")
 
     def _check_control(self, listing: Listing, told: set[int]) -> None:
@@ -256,7 +256,7 @@ class ListReader:
         said = re.search(self._as_of, reading.text)
         at = moment(said[1], self._site.zone, self._site.date_order) if said else None
         if at is None:
-            listing.doubt(f"the page doesn't say of when the list is ({self._as_of!r})")
+            listing.doubt(f"the page doesn't show the time of the list's data ({self._as_of!r})")
         elif listing.as_of is None or at < listing.as_of:
             listing.as_of = at
 
@@ -294,7 +294,7 @@ class ListReader:
         answers = [(row, wanted(row)) for row in rows]
         taken = [row for row, is_it in answers if is_it]
         for row in (row for row, is_it in answers if is_it is None):
-            listing.doubt(f"a row may be it, and can't be compared: {', '.join(row[name] for name in self._key)}")
+            listing.doubt(f"a row may match, but can't be compared: {', '.join(row[name] for name in self._key)}")
         if taken or reading.next_address is None:
             listing.picture = reading.picture()
         listing.rows_read += len(rows)

@@ -90,7 +90,7 @@ class SentMail(Observer):
         known = {normal(word).casefold(): meaning for word, meaning in self.delivery.items()}
         meanings = {known.get(word.casefold(), UNKNOWN) for word in words}
         meaning = meanings.pop() if len(meanings) == 1 else UNKNOWN
-        told = f"the delivery log says “{'” and “'.join(words)}”" if words else "the delivery log doesn't tell of it"
+        told = f"the delivery log says “{'” and “'.join(words)}”" if words else "the delivery log doesn't mention it"
         reason = f"it was sent; its delivery: {meaning} ({told})"
         matches = tuple(
             match.model_copy(update={"values": {**match.values, DELIVERY: meaning}}) for match in said.matches
@@ -100,7 +100,7 @@ class SentMail(Observer):
     def _not_seen(self, said: Observation, log: Listing) -> Observation:
         """A mail in the log was sent, even if it has since been removed from the folder: then "cannot tell"."""
         if log.rows:
-            words = "it isn't in the folder, and the delivery log tells of it"
+            words = "it isn't in the folder, but the delivery log mentions it"
             return self.cannot_tell(words, *said.reasons, evidence=said.evidence, at=said.at)
         reasons = (*said.reasons, *doubts_of([log]))
         return said.model_copy(update={"reasons": reasons, "complete": said.complete and not log.why_not_whole})

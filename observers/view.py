@@ -28,7 +28,7 @@ SavePicture = Callable[[bytes, str], str]
 
 _CARRIES_ROWS = {"document", "eventsource", "fetch", "websocket", "xhr"}
 """The types of requests that may fetch rows."""
-_ROWS_GO = "rows that were there have gone when it was scrolled: the page shows only a part of the list at once"
+_ROWS_GO = "rows disappeared while the page was scrolled: it shows only a part of the list at once"
 _WINDOW = {"width": 1280, "height": 1600}  # tall enough for a picture to show a list's row
 _FORM_VALUES = "input, textarea, select, [contenteditable]"
 

@@ -55,7 +55,7 @@ class Downloads:
         while self._pending and monotonic() < until and self._process_events():
             pass
         for name in self._pending.values():
-            self._report("download_lost", f"The download {name} did not come to its end. It is not kept.")
+            self._report("download_lost", f"The download {name} did not finish. It is not kept.")
         self._pending.clear()
 
     def _process_events(self) -> bool:

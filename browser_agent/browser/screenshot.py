@@ -204,7 +204,7 @@ class _Camera:
             if still and (not twice or self._places(session, stance)[0] == places):
                 within(self._left(), session.detach)
                 return Shot(raw, places, how)
-        raise Unsafe("the page moved while it was photographed, so its secrets can't be placed")
+        raise Unsafe("the page moved during the screenshot, so its secrets can't be masked")
 
     def _stance(self) -> dict[str, Any]:
         """The state of the page and of its frames; a frame that doesn't answer is represented by its rectangle."""
@@ -265,7 +265,7 @@ class _Camera:
     def _left(self) -> float:
         left = self._deadline - time.monotonic()
         if left <= 0:
-            raise DeadlinePassed("the time for a picture was over")
+            raise DeadlinePassed("the time limit of a screenshot was exceeded")
         return left
 
     def _share(self) -> float:
@@ -277,7 +277,7 @@ def _in_pixels(places: Places, width: int, height: int) -> list[Box]:
     """Convert the page's CSS pixels to the picture's. Raises Unsafe if the two don't show the same area."""
     across, down = width / places.width, height / places.height
     if places.zoom != 1 or abs(across - down) > 0.02 * across:
-        raise Unsafe("the picture doesn't show what the page's viewport is, so its secrets can't be placed")
+        raise Unsafe("the picture doesn't show what the page's viewport is, so its secrets can't be masked")
     boxes = (
         Box(
             left=max(0, math.floor(left * across) - _MARGIN),

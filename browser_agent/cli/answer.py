@@ -148,10 +148,12 @@ def _answer(desk: Desk, name: str, said: PersonAnswer, *, resume: bool) -> Exit:
     taken = seen is None or desk.store.inbox.question(name).state is QuestionState.OPEN
     if taken:
         question = desk.store.inbox.answer(name, said)
-        desk.screen.say(f"Taken: {said.answer.replace('_', ' ')}, by {said.by}.", "green")
+        desk.screen.say(f"Answer recorded: {said.answer.replace('_', ' ')}, by {said.by}.", "green")
     else:
         question = desk.store.inbox.question(name)
-        words = f"One more look has settled it: {question.reason or 'the question is closed'}. No answer was taken."
+        words = (
+            f"One more look settled it: {question.reason or 'the question is closed'}. Your answer was not recorded."
+        )
         desk.screen.say(words, "green")
     given_up = said.answer is Answer.ABANDON
     for_workers = desk.store.leases.run(question.run_id).queued
@@ -171,7 +173,7 @@ def _answer(desk: Desk, name: str, said: PersonAnswer, *, resume: bool) -> Exit:
 def _look(desk: Desk, question: QuestionRow) -> Ended | None:
     if question.state is not QuestionState.OPEN or question.kind not in _SETTLED_BY_LOOKING:
         return None
-    desk.screen.say("Looking once more before your answer is taken ...", "dim")
+    desk.screen.say("Looking once more before your answer is recorded ...", "dim")
     return look_with_progress(desk, question.run_id)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from browser_agent import support
 from browser_agent.browser.chromium import ENVIRONMENT_NAME, Chromium, find_chromium
 from browser_agent.browser.driver import driver_failure, sync_driver
-from browser_agent.cli.check import Check
+from browser_agent.cli.check import Probe
 from browser_agent.cli.shared_libraries import LOADER_ERROR, has_apt, install_command, missing_libraries, packages_for
 from browser_agent.errors import INSTALL_BROWSER, BrowserUnavailable
 from browser_agent.settings import AS_SHIPPED, Settings
@@ -80,7 +80,7 @@ class BrowserFacts:
     trouble: Trouble | None = None
 
 
-def browser_checks(using: Settings = AS_SHIPPED) -> list[Check]:
+def browser_checks(using: Settings = AS_SHIPPED) -> list[Probe]:
     """Check Playwright, Chromium and the fonts. Starts the driver and a Chromium."""
     trouble = driver_trouble()
     facts = browser_facts(using, open_page=trouble is None)
@@ -88,29 +88,29 @@ def browser_checks(using: Settings = AS_SHIPPED) -> list[Check]:
     return [*checks, check_fonts(facts)] if facts.trouble is None and trouble is None else checks
 
 
-def check_playwright(trouble: Trouble | None) -> Check:
+def check_playwright(trouble: Trouble | None) -> Probe:
     try:
         found = version("playwright")
     except PackageNotFoundError:
-        return Check("Playwright", "missing", "pip install playwright")
+        return Probe("Playwright", "missing", "pip install playwright")
     if trouble is not None:
-        return Check("Playwright", f"{found}, its driver doesn't start: {trouble.words}", remedy(trouble))
-    return Check("Playwright", found, warning=support.PLAYWRIGHT.warning(found))
+        return Probe("Playwright", f"{found}, its driver doesn't start: {trouble.words}", remedy(trouble))
+    return Probe("Playwright", found, warning=support.PLAYWRIGHT.warning(found))
 
 
-def check_chromium(facts: BrowserFacts) -> Check:
+def check_chromium(facts: BrowserFacts) -> Probe:
     if facts.trouble is not None:
         to_do = f"{remedy(facts.trouble)}; or set {ENVIRONMENT_NAME} to a Chromium that starts"
-        return Check("Chromium", f"doesn't start: {facts.trouble.words}", to_do)
-    return Check("Chromium", f"{facts.number} at {facts.program}", warning=support.CHROMIUM.warning(facts.number))
+        return Probe("Chromium", f"doesn't start: {facts.trouble.words}", to_do)
+    return Probe("Chromium", f"{facts.number} at {facts.program}", warning=support.CHROMIUM.warning(facts.number))
 
 
-def check_fonts(facts: BrowserFacts) -> Check:
+def check_fonts(facts: BrowserFacts) -> Probe:
     """Check the fonts. Missing ones are a warning: pages work, but a person can't read their screenshots."""
     if not facts.boxes:
-        return Check("fonts", ", ".join(_SAMPLES))
+        return Probe("fonts", ", ".join(_SAMPLES))
     remedy = f"{INSTALL_BROWSER}, as root" + (f", or: {' '.join(install_command(FONTS))}" if has_apt() else "")
-    return Check("fonts", f"none for {', '.join(facts.boxes)}", warning=f"pictures show boxes for them: {remedy}")
+    return Probe("fonts", f"none for {', '.join(facts.boxes)}", warning=f"pictures show boxes for them: {remedy}")
 
 
 def remedy(trouble: Trouble) -> str:
@@ -183,4 +183,4 @@ def _trouble(program: Path | None, message: str) -> Trouble:
     if libraries:
         return Trouble(f"{', '.join(libraries)} {'is' if len(libraries) == 1 else 'are'} missing", libraries)
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    return Trouble(lines[-1].rstrip(".") if lines else "it says nothing")
+    return Trouble(lines[-1].rstrip(".") if lines else "it printed nothing")

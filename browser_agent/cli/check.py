@@ -10,8 +10,8 @@ from pydantic.dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Check:
-    """One check.
+class Probe:
+    """One check of `doctor`.
 
     Args:
         what: what was checked.
@@ -30,7 +30,7 @@ class Check:
         return not self.to_do
 
 
-def as_lines(checks: Sequence[Check]) -> str:
+def as_lines(checks: Sequence[Probe]) -> str:
     """One line for each check, followed by a line that says what to do, if there is something."""
     wide = max(len(check.what) for check in checks)
     return "\n".join(
@@ -40,12 +40,12 @@ def as_lines(checks: Sequence[Check]) -> str:
     )
 
 
-def _mark(check: Check) -> str:
+def _mark(check: Probe) -> str:
     if not check.well:
         return "NO "
     return "?  " if check.warning else "ok "
 
 
-def as_json(checks: Sequence[Check]) -> str:
+def as_json(checks: Sequence[Probe]) -> str:
     """The checks as a JSON list of {"what", "found", "to_do", "warning", "well"}."""
     return json.dumps([{**asdict(check), "well": check.well} for check in checks], indent=2)

@@ -20,12 +20,12 @@ from browser_agent.store import address
 
 def config(
     name: Annotated[
-        str | None, typer.Argument(metavar="[SETTING]", help="One setting, in full; all by default.")
+        str | None, typer.Argument(metavar="[SETTING]", help="The setting to explain; by default all are listed.")
     ] = None,
     given: Set = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Show every setting, its value in this folder, and where it comes from; or one, in full. Changes nothing.
+    """Show every setting, its value in this folder, and where it comes from; or explain one. Changes nothing.
 
     The command line wins over the environment (BROWSER_AGENT_LOCALE and so on), which wins over the file
     browser-agent.toml of the current folder.
@@ -39,7 +39,7 @@ def config(
     if name is None:
         screen.table(_table(rows))
         store = address.shown(settings_sources.store_meant(None, found.settings))
-        screen.say(f"\nThe store: {store}\nWhat one of them means: browser-agent config SETTING", "dim")
+        screen.say(f"\nThe store: {store}\nTo see what a setting means: browser-agent config SETTING", "dim")
     else:
         _explain(screen, name, rows)
     screen.document(
@@ -62,7 +62,7 @@ def _explain(screen: Screen, name: str, rows: list[tuple[str, str, str]]) -> Non
     if name == "sites":
         screen.say("  In browser-agent.toml: [sites.NAME] with url and account; on the command line: --site, --account")
         return
-    screen.say(f"  when nobody says anything: {shown(name, getattr(AS_SHIPPED, name)) or '-'}")
+    screen.say(f"  default: {shown(name, getattr(AS_SHIPPED, name)) or '-'}")
     screen.say(f"  In browser-agent.toml: {name} = ...")
     screen.say(f"  In the environment:    {settings_sources.PREFIX}{name.upper()}=...")
     screen.say(f"  For one command:       --set {name}=...")

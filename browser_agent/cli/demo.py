@@ -57,7 +57,7 @@ class Scene:
     def on_event(self, event: Event) -> None:
         """Show an event; after a kill, also show the site's ledger at that moment."""
         self.screen.print_event(event)
-        if event.kind == "struck":
+        if event.kind == "fault_injected":
             numbers = ", ".join(invoice.number for invoice in self.books.invoices)
             self.screen.progress(f"  At this moment the site's ledger holds: {numbers}")
 

@@ -109,7 +109,7 @@ def offer_key(screen: Screen, where: Path | str) -> None:
     if not isinstance(where, Path) or key_in_use() is not None:
         return
     try:
-        screen.progress(f"A key was made: {new_key()}. From now on sessions are kept sealed with it.")
+        screen.progress(f"A key was created: {new_key()}. From now on, sessions are stored encrypted with it.")
     except Misuse as error:
         if key_in_use() is None:  # otherwise another process has just made one
             screen.progress(f"{error} Sessions are kept in memory only, and end with their keeper.")

@@ -12,7 +12,7 @@ import platformdirs
 
 from browser_agent import support
 from browser_agent.cli.browser_checks import browser_checks
-from browser_agent.cli.check import Check
+from browser_agent.cli.check import Probe
 from browser_agent.cli.store_checks import store_checks
 from browser_agent.errors import Misuse
 from browser_agent.secrets.seal import key_in_use
@@ -21,7 +21,7 @@ from browser_agent.settings import AS_SHIPPED, Settings
 OLDEST_PYTHON = tuple(map(int, support.PYTHON.oldest.split(".")))
 
 
-def examine(store: Path | str | None = None, using: Settings = AS_SHIPPED) -> list[Check]:
+def examine(store: Path | str | None = None, using: Settings = AS_SHIPPED) -> list[Probe]:
     """Run all checks. Takes a few seconds, because it starts the driver and a Chromium. Never raises.
 
     Args:
@@ -38,21 +38,21 @@ def examine(store: Path | str | None = None, using: Settings = AS_SHIPPED) -> li
     ]
 
 
-def check_python() -> Check:
+def check_python() -> Probe:
     found = ".".join(map(str, sys.version_info[:3]))
     enough = sys.version_info >= OLDEST_PYTHON
     to_do = "" if enough else f"install Python {support.PYTHON.oldest} or later"
-    return Check("Python", found, to_do, support.PYTHON.warning(found))
+    return Probe("Python", found, to_do, support.PYTHON.warning(found))
 
 
-def check_platform() -> Check:
-    return Check("system", sys.platform, support.refusal(), support.SYSTEM.warning(sys.platform))
+def check_platform() -> Probe:
+    return Probe("system", sys.platform, support.refusal(), support.SYSTEM.warning(sys.platform))
 
 
-def check_key() -> Check:
+def check_key() -> Probe:
     """Check the key. A missing one is no failure: sessions then end with their keeper."""
     try:
         key = key_in_use()
     except Misuse as misuse:
-        return Check("sessions", str(misuse), "correct it, or set the key aside and: browser-agent key --new")
-    return Check("sessions", f"kept sealed, key of {key}" if key else "kept in memory only, no key")
+        return Probe("sessions", str(misuse), "correct it, or set the key aside and: browser-agent key --new")
+    return Probe("sessions", f"stored encrypted, key from {key}" if key else "kept in memory only, no key")

@@ -24,11 +24,11 @@ INTERRUPTED = 130
 
 WORDS = {
     Exit.FINISHED: "it is finished",
-    Exit.RAISED: "the task's script raised (for `audit verify` and `doctor`: something is not as it should be)",
-    Exit.MISUSE: "the command could not be carried out as it was given; nothing was changed",
-    Exit.WAITS: "it waits for a person: answer the question, and it goes on",
-    Exit.STOPPED: "a person stopped it; `browser-agent resume` goes on, unless it was abandoned",
-    Exit.NEEDS_ATTENTION: "it needs attention: it could not come to an end by itself",
+    Exit.RAISED: "the task's script raised an error (for `audit verify` and `doctor`: a check failed)",
+    Exit.MISUSE: "the command could not be carried out as given; nothing was changed",
+    Exit.WAITS: "it waits for a person; it can be resumed once the question is answered",
+    Exit.STOPPED: "a person stopped it; `browser-agent resume` resumes it, unless it was abandoned",
+    Exit.NEEDS_ATTENTION: "it needs attention: it could not end by itself",
 }
 
 

@@ -32,22 +32,23 @@ def login(
     site: SiteUrl = None,
     account: Account = None,
     when_signed_in: Annotated[
-        str, typer.Option("--when-signed-in", metavar="MARK", help="What shows then: a CSS selector or a text.")
+        str,
+        typer.Option("--when-signed-in", metavar="MARK", help="What the page shows then: a CSS selector or a text."),
     ] = "",
     headless: Annotated[
         bool,
         typer.Option("--headless", metavar="", help="No window: attach to the address that is printed."),
     ] = False,
-    list_all: Annotated[bool, typer.Option("--list", metavar="", help="List the logins that are kept.")] = False,
+    list_all: Annotated[bool, typer.Option("--list", metavar="", help="List the stored logins.")] = False,
     forget: Annotated[bool, typer.Option("--forget", metavar="", help="Forget the site's logins instead.")] = False,
     given: Set = None,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Open a browser in which YOU sign in; what it leaves is kept encrypted for every later run of that account.
+    """Open a browser in which YOU sign in. The login is stored encrypted, for every later run of that account.
 
-    It is sealed with your key (`browser-agent key`), which is made if there is none. The address and the account come
-    from FILE, browser-agent.toml, --site and --account.
+    It is encrypted with your key (`browser-agent key`), which is created if there is none. The address and the
+    account come from FILE, browser-agent.toml, --site and --account.
 
     Example:  browser-agent login books --site books=https://books.example --account books=acme
     """
@@ -62,7 +63,9 @@ def login(
     urls, accounts = named_values(site or [], "a site"), named_values(account or [], "an account")
     name = words[-1] if words else ""
     if not name:
-        raise Misuse("Which site? Name it: browser-agent login books. `browser-agent login --list` lists what is kept.")
+        raise Misuse(
+            "Which site? Name it: browser-agent login books. `browser-agent login --list` lists the stored logins."
+        )
     if forget:
         return _forget(desk, name, accounts.get(name))
     found = _site(desk, words or [], urls, accounts, when_signed_in)
@@ -89,7 +92,9 @@ def _site(desk: Desk, words: list[str], urls: dict[str, Any], accounts: dict[str
         if url is None or account is None:
             missing = f"--site {name}=URL" if url is None else f"--account {name}=WHO"
             where = f"set it under [sites.{name}] in browser-agent.toml"
-            raise Misuse(f"Who and where is {name}? Add {missing}, {where}, or name the task's file before it.")
+            raise Misuse(
+                f"The address or account of {name} is missing. Add {missing}, {where}, or name the task's file first."
+            )
         return Site(name, url=url, account=account, signed_in=mark)
     except ValueError as error:
         raise Misuse(f"{error}.") from error
@@ -108,7 +113,7 @@ def _declared(file: str, name: str) -> Site:
 
 
 def _close(desk: Desk, site: Site) -> None:
-    desk.screen.say(f"Kept, sealed: the login of {site.name} ({site.account}).", "green")
+    desk.screen.say(f"Stored, encrypted: the login of {site.name} ({site.account}).", "green")
     waiting = [
         question.run_id
         for question in desk.store.inbox.questions(open_only=True)
@@ -116,7 +121,7 @@ def _close(desk: Desk, site: Site) -> None:
     ]
     commands = [f"browser-agent resume {run} {desk.more}".strip() for run in waiting]
     for command in commands:
-        desk.screen.say(f"A run waits for it: {command}", "cyan")
+        desk.screen.say(f"A run waits for this login. Resume it with: {command}", "cyan")
     desk.screen.document({"site": site.name, "account": site.account, "kept": True, "next": commands})
 
 
@@ -129,7 +134,7 @@ def _list(desk: Desk) -> Exit:
     for row in rows:
         desk.screen.say(f"{row.site} ({row.account})  {row.at:%Y-%m-%d %H:%M} UTC")
     if not rows:
-        desk.screen.say("No login is kept.")
+        desk.screen.say("No login is stored.")
     desk.screen.document([{"site": row.site, "account": row.account, "at": row.at} for row in rows])
     return Exit.FINISHED
 
@@ -137,7 +142,7 @@ def _list(desk: Desk) -> Exit:
 def _forget(desk: Desk, site: str, account: str | None) -> Exit:
     accounts = desk.store.logins.forget(site, account)
     if not accounts:
-        raise UnknownName(f"No login of {site}{f' ({account})' if account else ''} is kept.")
+        raise UnknownName(f"No login of {site}{f' ({account})' if account else ''} is stored.")
     desk.screen.say(f"Forgotten: {', '.join(f'{site} ({one})' for one in accounts)}.")
     desk.screen.document({"forgotten": [{"site": site, "account": one} for one in accounts]})
     return Exit.FINISHED

@@ -1,4 +1,4 @@
-"""A browser window in which a person signs in at a site; the session is then stored sealed, never in the clear.
+"""A browser window in which a person signs in at a site; the session is then stored sealed, never in clear text.
 
 Only the person types and clicks.
 """

@@ -45,7 +45,7 @@ def doctor(
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Check whether this machine can run browser tasks, and say what to do if not. Installs only with --install.
+    """Check whether this machine can run browser tasks, and what to do if not. Installs only with --install.
 
     With a task's FILE, check that task at its sites, before its first real run: each step's page is prepared, the
     observers of its proof look, and NO gesture is made. Every write of its pages is refused, beacons included; only a
@@ -76,13 +76,13 @@ def doctor(
 
 
 def key(
-    new: Annotated[bool, typer.Option("--new", metavar="", help="Make one, if there is none yet.")] = False,
+    new: Annotated[bool, typer.Option("--new", metavar="", help="Create a key, if there is none yet.")] = False,
     keyring: Annotated[
         bool, typer.Option("--keyring", metavar="", help="With --new: keep it in the system's keyring, not in a file.")
     ] = False,
     as_json: AsJson = False,
 ) -> Exit:
-    """Show whether sessions are stored sealed, and with which key. With --new it MAKES a key if there is none.
+    """Show whether sessions are stored encrypted, and with which key. With --new it CREATES a key if there is none.
 
     With a key, a run can be resumed with its session after its keeper has died.
 
@@ -93,9 +93,9 @@ def key(
     screen, found = Screen(as_json), key_in_use()
     if found is None:
         screen.say("No key: sessions are kept in memory only, and end with their keeper.")
-        screen.say("To have one: browser-agent key --new", "cyan")
+        screen.say("Create one with: browser-agent key --new", "cyan")
     else:
-        screen.say(f"Sessions are kept sealed, with the key of {found}.")
+        screen.say(f"Sessions are stored encrypted, with the key from {found}.")
     screen.document({"sealed": found is not None, "key": found})
     return Exit.FINISHED
 
@@ -108,14 +108,14 @@ def demo(
     headed: Headed = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Start fixture sites on this machine, interrupt a run of invoices and emails, and resume it before your eyes.
+    """Start practice sites on this machine, interrupt a run of invoices and emails, and show how it is resumed.
 
-    Changes only the fixture sites, which end with the demo.
+    Changes only the practice sites, which end with the demo.
 
     Example:  browser-agent demo --fault killed-after-commit --report run.html
     """
     try:
         shown = import_module("browser_agent.cli.demo")
     except ModuleNotFoundError as error:
-        raise Misuse(f"This installation has no demo ({error}).") from error
+        raise Misuse(f"The demo can't be started: {error}.") from error
     return Exit(shown.main(fault=fault, report=report, headed=bool(headed), as_json=as_json))

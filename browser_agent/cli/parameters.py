@@ -42,11 +42,11 @@ SiteUrl = Annotated[list[str] | None, typer.Option("--site", metavar="NAME=URL",
 Account = Annotated[list[str] | None, typer.Option("--account", metavar="NAME=WHO", help="The account at a site.")]
 Key = Annotated[
     str | None,
-    typer.Option("--key", help="Your own name for this work: the same key is the same run, never a new one."),
+    typer.Option("--key", help="Your name for this work: the same key means the same run, never a new one."),
 ]
 Headed = Annotated[bool | None, typer.Option("--headed", metavar="", help="Show the browser.")]
 SlowMo = Annotated[
-    float | None, typer.Option("--slow-mo", metavar="MS", min=0, help="Wait that long before every page call.")
+    float | None, typer.Option("--slow-mo", metavar="MS", min=0, help="How long to wait before every page call.")
 ]
 Pause = Annotated[
     bool,
@@ -92,7 +92,7 @@ Explain = Annotated[
 ]
 LogLevel = Annotated[
     str | None,
-    typer.Option("--log-level", metavar="LEVEL", help="Log what is at least debug, info, warning or error."),
+    typer.Option("--log-level", metavar="LEVEL", help="Log this level and above: debug, info, warning or error."),
 ]
 LogFile = Annotated[
     Path | None,
@@ -106,17 +106,24 @@ By = Annotated[str, typer.Option("--by", metavar="NAME", help="Your name, for th
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why: what you looked at.")]
 Only = Annotated[
     list[int] | None,
-    typer.Option("--only", metavar="N", min=1, help="Only call N of the list; again for more. The rest is refused."),
+    typer.Option(
+        "--only",
+        metavar="N",
+        min=1,
+        help="Approve only call N of the list; repeat it for more. The others are refused.",
+    ),
 ]
 UntilDone = Annotated[
     bool,
     typer.Option(
-        "--until-done", metavar="", help="Allow a call to be made again once it is proven that it did not happen."
+        "--until-done", metavar="", help="Allow a call to be made again if it is proven not to have happened."
     ),
 ]
 Hours = Annotated[
     float | None,
-    typer.Option("--hours", metavar="HOURS", help="How long your yes is valid, if not as long as the task says."),
+    typer.Option(
+        "--hours", metavar="HOURS", help="For how many hours your approval is valid; by default as the task says."
+    ),
 ]
 Given = Annotated[
     list[str] | None,

@@ -40,9 +40,9 @@ def put(screen: Screen, question: QuestionRow, more: str = "") -> None:
     if question.kind is not QuestionKind.APPROVAL:
         screen.say(f"  Last confirmed: {question.last_confirmed or 'nothing in this run so far'}")
     if question.kind is QuestionKind.OUTCOME and Answer.NOT_HAPPENED in allowed(question):
-        screen.say(f"  Earliest safe time to say that it is not there: {_when(question.earliest_safe)}")
+        screen.say(f"  Earliest safe time to answer not-happened: {_when(question.earliest_safe)}")
     if names := needs(question):
-        screen.say(f"  If it happened, the run needs to know its: {', '.join(names)}")
+        screen.say(f"  If it happened, the run needs its: {', '.join(names)}")
     _listed(screen, "What would have avoided this question, declared in the task", data["details"].get(DECLARE, []))
     if question.safe_step:
         screen.say(f"  Safe next step: {question.safe_step}")
@@ -59,11 +59,11 @@ def document(question: QuestionRow, more: str = "") -> dict[str, Any]:
 def keeper_is_dead(run: RunRow, more: str = "") -> str:
     """What to do about a run whose state is "running" although its keeper is dead."""
     if run.task_file == OPEN_TASK:
-        return "its process is dead; open it there again, with its key, and it goes on: it begins by looking"
+        return "its process is dead; to resume it, open it there again with the same key. It looks first"
     if run.queued:
-        return "its keeper is dead; the next `browser-agent worker` goes on: it begins by looking"
+        return "its keeper is dead; the next `browser-agent worker` resumes the run, and looks first"
     command = f"browser-agent resume {run.id} {more}".strip()
-    return f"its keeper is dead; `{command}` goes on: it begins by looking"
+    return f"its keeper is dead; `{command}` resumes the run, and looks first"
 
 
 def is_answered(run: RunRow, asked: Collection[str]) -> bool:
@@ -79,12 +79,12 @@ def is_answered(run: RunRow, asked: Collection[str]) -> bool:
 def how_it_resumes(run: RunRow, more: str = "", *, worker_alive: bool) -> str:
     """How a run continues whose questions are all answered."""
     if run.task_file == OPEN_TASK:
-        return "open it there again, with its key, and it goes on"
+        return "to resume it, open it there again with the same key"
     if run.queued and worker_alive:
-        return "a worker goes on with the run"
+        return "a worker will resume the run"
     if run.queued:
-        return f"the run waits for a worker: browser-agent worker {more}".strip()
-    return f"the run goes on with: browser-agent resume {run.id} {more}".strip()
+        return f"the run waits for a worker; start one with: browser-agent worker {more}".strip()
+    return f"resume the run with: browser-agent resume {run.id} {more}".strip()
 
 
 def store_option(where: Path | str, default: Path | str) -> str:
@@ -123,6 +123,6 @@ def _evidence(seen: Mapping[str, Any]) -> Iterator[str]:
 
 def _when(moment: datetime | None) -> str:
     if moment is None:
-        return "none is known, since it is not declared how late the site may still carry a request out"
+        return "unknown, because the site does not declare `late_commit`: how late it may still carry out a request"
     left = (moment - datetime.now(UTC)).total_seconds()
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC ({f'in {left:.0f} s' if left > 0 else 'it has passed'})"

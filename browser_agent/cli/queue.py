@@ -55,21 +55,21 @@ def submit(
         typer.Option(
             "--not-before",
             metavar="TIME",
-            help="No worker takes it earlier: +90s, +15m, +2h, +1d, or a time such as 2026-12-01T06:00 (of this "
-            "machine's zone, if it names none).",
+            help="The earliest start: +90s, +15m, +2h, +1d, or a time such as 2026-12-01T06:00 (in this machine's time "
+            "zone, unless it names one).",
         ),
     ] = None,
     attempts: Annotated[
         int | None,
-        typer.Option("--attempts", min=1, help="So many attempts in a row may die before a person is asked."),
+        typer.Option("--attempts", min=1, help="How many attempts in a row may die before a person is asked."),
     ] = None,
     given: Set = None,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Write a run down for a worker process (`browser-agent worker`), and return at once. Nothing is made here.
+    """Queue a run for a worker process (`browser-agent worker`), and return at once. Nothing is made here.
 
-    With a key, the same work is written down once, however often it is submitted.
+    With a key, the same work is queued once, however often it is submitted.
 
     Example:  browser-agent submit invoices.py day=2026-11-30 --key invoices-2026-11-30
     """
@@ -101,23 +101,23 @@ def time_of(said: str | None) -> datetime | timedelta | None:
     try:
         return datetime.fromisoformat(said).astimezone(UTC)
     except ValueError as error:
-        raise Misuse(f"{said!r} is no time: write 2026-12-01T06:00, or +15m. Nothing was written.") from error
+        raise Misuse(f"{said!r} is not a time: write 2026-12-01T06:00, or +15m. Nothing was written.") from error
 
 
 def worker(
     *,
     concurrency: Annotated[
-        int, typer.Option("--concurrency", metavar="N", min=1, help="So many runs at once, each with its own browser.")
+        int, typer.Option("--concurrency", metavar="N", min=1, help="How many runs at once, each with its own browser.")
     ] = 1,
     memory_limit: Annotated[
         float | None,
         typer.Option(
-            "--memory-limit", metavar="MB", help="More than that for one run and its browser: both are ended."
+            "--memory-limit", metavar="MB", help="End a run's worker and browser if they use more memory than this."
         ),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", metavar="", help="Take one run, and end with it.")] = False,
+    once: Annotated[bool, typer.Option("--once", metavar="", help="Take one run, then exit.")] = False,
     until_idle: Annotated[
-        bool, typer.Option("--until-idle", metavar="", help="End when there is nothing to take any more.")
+        bool, typer.Option("--until-idle", metavar="", help="Exit when no run is left to take.")
     ] = False,
     log_level: LogLevel = None,
     log_file: LogFile = None,
@@ -125,11 +125,11 @@ def worker(
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Take submitted runs, one after the other, and MAKE their changes, until it is asked to stop.
+    """Take submitted runs and MAKE their changes, until it is asked to stop.
 
     Interrupted runs come first, then those whose question was answered, then new ones by age. Ctrl-C or SIGTERM: it
-    takes nothing more, finishes the gestures in hand and gives its runs back; once more: it ends at once, and what is
-    in doubt is looked at by the next.
+    takes no more runs, finishes the gestures in hand and puts its runs back into the queue. A second signal ends it at
+    once; the next attempt of each run looks at what is in doubt.
 
     Example:  browser-agent worker --concurrency 4 --memory-limit 2000
     """
@@ -138,7 +138,7 @@ def worker(
     using = resolved(given, memory=memory_limit, log_level=log_level, log_file=log_file).settings
     desk = open_desk(store, as_json, new=True, keeps_sessions=True, using=using)
     limits = WorkerLimits(concurrency, 1 if once else None, until_idle or once)
-    desk.screen.progress(f"A worker of {concurrency} waits for runs in {desk.store.where}")
+    desk.screen.progress(f"A worker for up to {concurrency} at once waits for runs in {desk.store.where}")
     taken = serve(desk.store, limits, using.options(), _event_printer(desk))
     desk.screen.say(f"Ended; {taken} {'run was' if taken == 1 else 'runs were'} taken.")
     held = held_idly(desk.store) if until_idle else []
@@ -154,7 +154,7 @@ def watch(
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Look after this machine's keepers: end what a dead one has left, attest its death, tell of runs that stand still.
+    """Watch this machine's keepers: end what a dead one left, attest its death, report runs that make no progress.
 
     Makes no change at any site and needs no browser. Each worker process does this too.
 
@@ -175,7 +175,7 @@ def watch(
 
 
 def workers(store: StorePath = None, as_json: AsJson = False) -> Exit:
-    """List the worker processes, living or dead since not long ago, and what each of them keeps. Changes nothing.
+    """List the worker processes that live or died in the last hour, and the runs of each. Changes nothing.
 
     Example:  browser-agent workers
     """
@@ -190,7 +190,7 @@ def workers(store: StorePath = None, as_json: AsJson = False) -> Exit:
     if found:
         desk.screen.table(table)
     else:
-        desk.screen.say("No worker process has been there in the last hour: browser-agent worker")
+        desk.screen.say("No worker process was alive in the last hour. Start one with: browser-agent worker")
     for each in found:
         for attempt in each.attempts:
             desk.screen.say(_kept(each, attempt, now))

@@ -24,9 +24,9 @@ def reverse(
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Take back what a step of a run has MADE, by the step that its task names for it: a new run, which asks first.
+    """Undo what a step of a run has MADE, by the step that its task names for it: a new run, which asks first.
 
-    Nothing is made before a person has approved exactly this. Asked for twice, it is the same run.
+    Nothing is made until a person has approved exactly this. The same command again means the same run.
 
     Example:  browser-agent reverse last post_invoice
     """

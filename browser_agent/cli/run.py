@@ -68,8 +68,8 @@ def run(
 ) -> Exit:
     """Start a run of a task: it MAKES the task's changes at its sites.
 
-    Every change is written down before it is made. After an interruption the run looks what its last gesture did,
-    and stops for a person where nothing can prove it.
+    Every change is written down before it is made. After an interruption the run looks at what its last gesture
+    did. If nothing can prove that, it stops and asks a person.
 
     Example:  browser-agent run invoices.py day=2026-11-30 --site books=http://127.0.0.1:8001 --headed
     """
@@ -93,7 +93,7 @@ def resume(
     netlog: Netlog = None,
     kill_at: KillAtText = None,
     queue: Annotated[
-        bool, typer.Option("--queue", metavar="", help="Not here: a worker (`browser-agent worker`) goes on with it.")
+        bool, typer.Option("--queue", metavar="", help="Leave it to a worker process (`browser-agent worker`).")
     ] = False,
     explain: Explain = False,
     log_level: LogLevel = None,
@@ -102,7 +102,7 @@ def resume(
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Resume a run: it first LOOKS what its last gesture did, then MAKES the changes that are left.
+    """Resume a run: it first LOOKS at what its last gesture did, then MAKES the changes that are left.
 
     Finished steps aren't made again. Sites, accounts and arguments are those that the run was started with.
 
@@ -124,9 +124,9 @@ def _queue(desk: Desk, row: RunRow) -> Exit:
         Misuse: it is an open run, whose code no worker has.
     """
     if row.task_file == OPEN_TASK:
-        raise Misuse(f"Run {row.id} was opened by other code: open it there again, with its key, and it goes on.")
+        raise Misuse(f"Run {row.id} was opened by other code. To resume it, open it there again with the same key.")
     give_to_queue(desk.store, row.id, own_user())
-    desk.screen.say(f"Run {row.id}: {row.task_name} waits for a worker, which begins by looking.")
+    desk.screen.say(f"Run {row.id}: {row.task_name} waits for a worker, which will look first.")
     desk.screen.document(plain_text.row(desk.store.leases.run(row.id), *plain_text.RUN))
     return Exit.FINISHED
 
@@ -173,7 +173,7 @@ def keep_run(desk: Desk, row: RunRow, options: Options, *, explain: bool = False
         NotAllowed: the run was abandoned.
     """
     if row.state is RunState.FINISHED:
-        desk.screen.say(f"Run {row.id} has ended already; nothing was done.")
+        desk.screen.say(f"Run {row.id} is finished already. Nothing was done.")
         ended = Ended(row.id, row.state, row.ended_by or "", row.result, (), row.attempt)
     else:
         refuse_ended(row)
@@ -235,7 +235,7 @@ def close(desk: Desk, ended: Ended) -> None:
     for question in ended.questions:
         question_text.put(desk.screen, desk.store.inbox.question(question), desk.more)
     if (command := _next(desk, ended)) and not ended.questions:
-        desk.screen.say(f"To go on: {command}", "cyan")
+        desk.screen.say(f"Resume it with: {command}", "cyan")
 
 
 def say_refused(desk: Desk, calls: int) -> None:

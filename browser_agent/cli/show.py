@@ -30,7 +30,9 @@ _COLUMNS = {"run": True, "task": False, "state": True, "attempts": True, "create
 
 
 def runs(
-    every: Annotated[bool, typer.Option("--all", metavar="", help=f"Not only the {MOST_RUNS} newest.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", metavar="", help=f"List all runs, not only the {MOST_RUNS} newest.")
+    ] = False,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
@@ -89,13 +91,13 @@ def _state(row: RunRow, alive: bool | None) -> str:
 def show(
     name: RunId,
     checkpoint: Annotated[
-        bool, typer.Option("--checkpoint", metavar="", help="Open with the key how its last page stood.")
+        bool, typer.Option("--checkpoint", metavar="", help="Decrypt and show the state of its last page.")
     ] = False,
     explain: Explain = False,
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Show a run: its attempts, steps, gestures and what is known of each, and its open question. Changes nothing.
+    """Show a run: its attempts, steps, gestures and their outcomes, and its open question. Changes nothing.
 
     Example:  browser-agent show last
     """
@@ -152,12 +154,12 @@ def _document(desk: Desk, run: RunRow, questions: list[QuestionRow], alive: bool
 def _page(desk: Desk, run: RunRow) -> dict[str, Any] | None:
     """The state of the run's last page. The session's contents aren't shown: only browsers get them."""
     if not desk.store.checkpoints.sealed:
-        raise Misuse("There is no key here to open a checkpoint with: browser-agent key says more.")
+        raise Misuse("There is no key here that can decrypt a checkpoint. See: browser-agent key")
     found = desk.store.checkpoints.last(run.id, PAGE)
     if found is None:
-        desk.screen.say("  No page is kept.")
+        desk.screen.say("  No page is stored.")
         return None
-    desk.screen.say(f"  The page stood like this: {one_line(found['title'])}  {one_line(found['address'])}", "bold")
+    desk.screen.say(f"  The last page: {one_line(found['title'])}  {one_line(found['address'])}", "bold")
     desk.screen.say(f"    scrolled to {found['scroll'][0]}, {found['scroll'][1]}")
     for field in found["fields"]:
         value = "(withheld)" if field["withheld"] else one_line(field["value"])
@@ -166,7 +168,7 @@ def _page(desk: Desk, run: RunRow) -> dict[str, Any] | None:
 
 
 def inbox(store: StorePath = None, as_json: AsJson = False) -> Exit:
-    """List what waits for a person, oldest first, with evidence and the commands that answer it. Changes nothing.
+    """List what waits for a person, oldest first, with evidence and the commands to answer. Changes nothing.
 
     Example:  browser-agent inbox
     """
@@ -198,7 +200,7 @@ def report(
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Write one self-contained HTML file that shows a run to a reviewer, with its pictures. Changes no run.
+    """Write a report of a run, with its pictures, as one self-contained HTML file. Changes no run.
 
     Example:  browser-agent report last -o run.html
     """
@@ -213,9 +215,9 @@ def report(
 
 
 def audit_verify(store: StorePath = None, as_json: AsJson = False) -> Exit:
-    """Hash the audit log and every stored picture again. Changes nothing; exit code 1 if something does not hold.
+    """Check the hashes of the audit log and of every stored picture. Changes nothing; exit code 1 if one is wrong.
 
-    Finds a changed, removed or inserted line; not a cut tail, nor a log that was rewritten as a whole.
+    It finds changed, removed and inserted lines. It can't find a cut tail, nor a log that was rewritten as a whole.
 
     Example:  browser-agent audit verify
     """
@@ -226,8 +228,10 @@ def audit_verify(store: StorePath = None, as_json: AsJson = False) -> Exit:
     for place in chain.broken:
         desk.screen.say(f"  line {place.seq}: {place.because}", "red")
     for digest in missing:
-        desk.screen.say(f"  picture or page copy {digest}: missing, or not what was stored", "red")
-    desk.screen.say("The log holds." if holds else "The log does NOT hold.", "green" if holds else "bold red")
+        desk.screen.say(f"  picture or page copy {digest}: missing or altered", "red")
+    desk.screen.say(
+        "The log is intact." if holds else "Something was ALTERED or is missing.", "green" if holds else "bold red"
+    )
     broken = [{"line": place.seq, "because": place.because} for place in chain.broken]
     desk.screen.document(
         {"holds": holds, "lines": chain.size, "head": chain.head, "broken": broken, "missing": missing}
@@ -288,7 +292,7 @@ def _known(gesture: GestureRow, answer: QuestionRow | None, asked: QuestionRow |
     if asked is not None and gesture.state is GestureState.ASKED:
         return f": {asked.id} waits in the inbox"
     if answer is not None:
-        return f", by the word of {one_line(answer.by)}: {one_line(answer.reason)}"
+        return f", as answered by {one_line(answer.by)}: {one_line(answer.reason)}"
     reasons = loaded(gesture.reasons) or []
     return f", known by: {one_line(reasons[0])}" if reasons else ""
 

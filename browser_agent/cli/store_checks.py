@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from browser_agent import support
-from browser_agent.cli.check import Check
+from browser_agent.cli.check import Probe
 from browser_agent.errors import StoreUnusable
 from browser_agent.settings import Settings
 from browser_agent.store.address import BUCKET, evidence_beside, evidence_located, shown
@@ -19,7 +19,7 @@ from browser_agent.store.sqlite import network_file_system
 OLDEST_SQLITE = tuple(map(int, support.SQLITE.oldest.split(".")))  # RETURNING
 
 
-def store_checks(store: Path | str, using: Settings) -> list[Check]:
+def store_checks(store: Path | str, using: Settings) -> list[Probe]:
     """Check a store.
 
     Args:
@@ -36,10 +36,10 @@ def _in_bucket(using: Settings) -> bool:
     return (using.evidence or "").startswith(BUCKET)
 
 
-def check_sqlite(folder: Path) -> Check:
+def check_sqlite(folder: Path) -> Probe:
     """Check that SQLite is recent enough, and that WAL mode works where the store will be."""
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
-        return Check("SQLite", sqlite3.sqlite_version, f"use a Python with SQLite {'.'.join(map(str, OLDEST_SQLITE))}")
+        return Probe("SQLite", sqlite3.sqlite_version, f"use a Python with SQLite {'.'.join(map(str, OLDEST_SQLITE))}")
     try:
         with (
             tempfile.TemporaryDirectory(dir=_nearest_folder(folder), prefix=".doctor-") as inside,
@@ -47,29 +47,29 @@ def check_sqlite(folder: Path) -> Check:
         ):
             (mode,) = database.execute("PRAGMA journal_mode=WAL").fetchone()
     except (OSError, sqlite3.Error) as error:
-        return Check("SQLite", f"{sqlite3.sqlite_version}, no database in {folder}: {error}", "choose another --store")
+        return Probe("SQLite", f"{sqlite3.sqlite_version}, no database in {folder}: {error}", "choose another --store")
     to_do = "" if mode == "wal" else f"choose a --store on a disk that supports WAL (this one gives {mode})"
-    return Check("SQLite", f"{sqlite3.sqlite_version}, journal {mode}", to_do)
+    return Probe("SQLite", f"{sqlite3.sqlite_version}, journal {mode}", to_do)
 
 
-def check_postgres(address: str) -> Check:
+def check_postgres(address: str) -> Probe:
     """Check that the server is reachable, recent enough and durable, and compare its clock with this machine's."""
     try:
         from browser_agent.store.postgres_inspection import inspect_server
 
         found = inspect_server(address)
     except StoreUnusable as unusable:
-        return Check("PostgreSQL", str(unusable), "see that it runs and lets you in, or choose another --store")
+        return Probe("PostgreSQL", str(unusable), "see that it runs and lets you in, or choose another --store")
     facts = f"{found.version} at {shown(address)}, synchronous_commit {found.synchronous_commit}, fsync {found.fsync}"
     words = f"{facts}, its clock {found.ahead_seconds:+.1f} s from this machine's"
     if found.fsync != "on":
-        return Check("PostgreSQL", words, "set fsync = on: what is committed must outlive a power cut")
+        return Probe("PostgreSQL", words, "set fsync = on: what is committed must outlive a power cut")
     by_default = found.synchronous_commit in ("on", "remote_apply")
     warning = "" if by_default else "every write of the store switches synchronous_commit on for itself"
-    return Check("PostgreSQL", words, warning=warning)
+    return Probe("PostgreSQL", words, warning=warning)
 
 
-def check_evidence(address: str, using: Settings) -> Check:
+def check_evidence(address: str, using: Settings) -> Probe:
     """Check that all machines which share a store can see its pictures."""
     from browser_agent.store.postgres_inspection import recorded_evidence_address
 
@@ -77,32 +77,32 @@ def check_evidence(address: str, using: Settings) -> Check:
     if (said or "").startswith(BUCKET):
         return check_bucket(using, said)
     alone = "other machines can't see them: set evidence to a folder that all of them share, or to a bucket"
-    return Check("pictures", str(said or evidence_beside(address)), warning="" if said else alone)
+    return Probe("pictures", str(said or evidence_beside(address)), warning="" if said else alone)
 
 
-def check_bucket(using: Settings, said: str | None = None) -> Check:
+def check_bucket(using: Settings, said: str | None = None) -> Probe:
     """Check that a small object can be written, read and deleted where pictures will be stored."""
     address = str(evidence_located(said or using.evidence or ""))
     try:
         seconds = Bucket(address, "doctor").probe()
     except StoreUnusable as unusable:
         to_do = "see that the bucket is there, and AWS_ENDPOINT_URL, AWS_REGION and AWS_ACCESS_KEY_ID are right"
-        return Check("pictures", str(unusable), f"{to_do}, or choose another place (evidence)")
+        return Probe("pictures", str(unusable), f"{to_do}, or choose another place (evidence)")
     slow = f"each picture waits for it; a run's pictures are given up after {PATIENCE_SECONDS:g} s"
-    return Check(
+    return Probe(
         "pictures",
         f"{address}, an object written, read and deleted in {seconds * 1000:.0f} ms",
         warning=slow if seconds > PATIENCE_SECONDS / 4 else "",
     )
 
 
-def check_store_folder(folder: Path) -> Check:
+def check_store_folder(folder: Path) -> Probe:
     nearest = _nearest_folder(folder)
     if not os.access(nearest, os.W_OK | os.X_OK):
-        return Check("store folder", f"{folder} can't be written", f"choose another --store, or: chmod u+rwx {nearest}")
+        return Probe("store folder", f"{folder} can't be written", f"choose another --store, or: chmod u+rwx {nearest}")
     if kind := network_file_system(nearest):
-        return Check("store folder", f"{folder} is on {kind}", "choose a --store on a local disk: SQLite needs locks")
-    return Check("store folder", str(folder))
+        return Probe("store folder", f"{folder} is on {kind}", "choose a --store on a local disk: SQLite needs locks")
+    return Probe("store folder", str(folder))
 
 
 def _nearest_folder(folder: Path) -> Path:

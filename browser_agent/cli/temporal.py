@@ -55,7 +55,9 @@ Queue = Annotated[str | None, typer.Option("--queue", help="The task queue of th
 
 def worker(
     *,
-    browsers: Annotated[int, typer.Option("--browsers", min=1, help="How many runs to keep at the same time.")] = 1,
+    browsers: Annotated[
+        int, typer.Option("--browsers", min=1, help="How many runs to carry out at the same time.")
+    ] = 1,
     kill_at: KillAtText = None,
     address: Address = None,
     namespace: Namespace = None,
@@ -64,10 +66,10 @@ def worker(
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Be a browser worker: keep runs on this machine that Temporal hands out. It MAKES their changes, until Ctrl-C.
+    """Run a browser worker: carry out runs that Temporal assigns, and MAKE their changes, until Ctrl-C.
 
-    Each run begins by looking at what is open. If this process dies or is silent, Temporal gives its runs to another.
-    It also attests which attempts of this machine are dead, so that others may rely on it.
+    Each attempt first looks at what is in doubt. If this process dies or is silent, Temporal assigns its runs to
+    another. It also attests which attempts of this machine are dead, so that others may rely on it.
 
     Example:  browser-agent temporal worker --browsers 2
     """
@@ -80,7 +82,7 @@ def worker(
 
     async def serve() -> None:
         client = await door.connect(_place(using))
-        desk.screen.progress(f"Keeping runs of {using.temporal_queue}, up to {browsers} at once.")
+        desk.screen.progress(f"Waiting for runs in {using.temporal_queue}, up to {browsers} at once.")
 
         def submit_wanted(wanted: ScheduledRun, day: str) -> str:
             return _submit_wanted(desk.store, using, wanted, day)
@@ -104,9 +106,9 @@ def workflows(
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Be a workflow worker: it says what comes next in each run, and has no browser. At least one must be there.
+    """Run a workflow worker: it decides what comes next in each run, and needs no browser. At least one must run.
 
-    It is a process of its own, so that a browser worker's death doesn't delay the decision who goes on.
+    It is a process of its own, so that a browser worker's death doesn't delay the decision who resumes its runs.
 
     Example:  browser-agent temporal workflows
     """
@@ -142,7 +144,7 @@ def submit(
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Write a run down and start its workflow; a browser worker then MAKES its changes. Comes back at once.
+    """Queue a run and start its workflow; a browser worker then MAKES its changes. Returns at once.
 
     Example:  browser-agent temporal submit invoices.py day=2026-11-30 --key invoices-2026-11-30
     """
@@ -159,7 +161,7 @@ def submit(
         new = await door.start(client, row, place, _limits(using))
         workflow = door.workflow_id(row)
         desk.screen.say(f"Run {row.id}: {row.task_name}", "bold")
-        desk.screen.say(f"Workflow {workflow} {'was started' if new else 'is there already; nothing was started'}.")
+        desk.screen.say(f"Workflow {workflow} {'was started' if new else 'exists already; nothing was started'}.")
         desk.screen.document({"run": row.id, "workflow": workflow, "started": new})
         return Exit.FINISHED
 
@@ -192,9 +194,9 @@ def answer(
     store: StorePath = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Answer a question by your name, through its workflow: a browser worker LOOKS once more, then the run goes on.
+    """Answer a question through its workflow: a browser worker LOOKS once more, then resumes the run.
 
-    An answer that is given at the store itself (`browser-agent answer ID ... --no-resume`) is noticed, too.
+    The workflow also notices an answer that is given to the store (`browser-agent answer ID ... --no-resume`).
 
     Example:  browser-agent temporal answer q-7k2m9 happened --by ann --reason "it is on the list" --value number=INV-7
     """
@@ -211,8 +213,8 @@ def answer(
     async def give() -> Exit:
         found = await door.answer(await door.connect(_place(using)), row, reply)
         taken = desk.store.inbox.question(question)
-        settled = f"One more look has settled it: {taken.reason}. No answer was taken."
-        desk.screen.say(f"Taken: {word}, by {by}." if taken.answer else settled, "green")
+        settled = f"One more look settled it: {taken.reason}. Your answer was not recorded."
+        desk.screen.say(f"Answer recorded: {word}, by {by}." if taken.answer else settled, "green")
         desk.screen.document({"question": question, "taken": taken.answer is not None, "run": row.id})
         return Exit.STOPPED if found.state == RunState.ABANDONED else Exit.FINISHED
 
@@ -240,7 +242,7 @@ def resume(
 
     async def resume_workflow() -> Exit:
         await door.resume(await door.connect(_place(using)), row, _place(using), _limits(using))
-        desk.screen.say(f"Workflow {door.workflow_id(row)} goes on with run {row.id}.")
+        desk.screen.say(f"Workflow {door.workflow_id(row)} resumes run {row.id}.")
         desk.screen.document({"run": row.id, "workflow": door.workflow_id(row)})
         return Exit.FINISHED
 
@@ -268,7 +270,7 @@ def schedule(
     given: Set = None,
     as_json: AsJson = False,
 ) -> Exit:
-    """Have a task run at set times. A browser worker submits each run when it is due, and MAKES its changes.
+    """Run a task on a schedule. A browser worker submits each run when it is due, and MAKES its changes.
 
     Example:  browser-agent temporal schedule daily invoices.py day={day} --key "invoices {day}" --cron "0 6 * * *"
     """
@@ -278,7 +280,7 @@ def schedule(
 
     found = load_task(file)
     if "{day}" not in key:
-        raise Misuse(f"The key {key!r} is the same every day, so there would be one run for ever: write {{day}} in it.")
+        raise Misuse(f"The key {key!r} is the same every day, so it would mean one single run: write {{day}} in it.")
     wanted = ScheduledRun(
         f"{found.file}:{found.name}",
         key,

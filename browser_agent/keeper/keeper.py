@@ -48,7 +48,7 @@ def keep(
         SecretMissing: a secret among its arguments can't be read again. Nothing was done.
     """
     if store.leases.run(run).task_file == OPEN_TASK:
-        raise Misuse(f"Run {run} was opened by other code. To resume it, open it there again, with its key.")
+        raise Misuse(f"Run {run} was opened by other code. To resume it, open it there again with the same key.")
     check_options(options or Options())
     with Announcer(store, run, options or Options(), on_event) as announcer:
         keeper = RunKeeper(store, run, options or Options(), announcer.announce, engine, after, stop or StopRequest())

@@ -54,7 +54,7 @@ def submit(
     Raises:
         WrongArguments: lists all arguments that don't fit.
         InOtherHands: the key belongs to other work.
-        Misuse: an argument, or the key, contains the value of a secret in the clear.
+        Misuse: an argument, or the key, contains the value of a secret in clear text.
         SecretMissing: the run is for queue workers, and they could not read one of its secrets.
     """
     secrets: dict[str, str] = {}

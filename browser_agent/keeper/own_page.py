@@ -270,7 +270,7 @@ def _ended(store: Store, lease: Lease, run: OpenRun) -> Iterator[None]:
     if run.stop is not None:  # the caller's code caught the stop
         _end(store, lease, state_after(run.stop), str(run.stop))
         raise run.stop
-    _end(store, lease, RunState.FINISHED, "its code came to its end")
+    _end(store, lease, RunState.FINISHED, "the code completed")
 
 
 def _end(store: Store, lease: Lease, state: RunState | None, words: str, error_kind: str | None = None) -> None:

@@ -67,7 +67,7 @@ class WorkerEnd:
                 words = f"exit code {code}"
             case _, number:
                 words = f"ended by signal {number}"
-        words += ", since it did not leave by itself" if self.lingered else ""
+        words += ", because it did not exit by itself" if self.lingered else ""
         return f"{words}: {self.because}" if self.because else words
 
     @property
@@ -100,7 +100,7 @@ def end_without_the_run(end: WorkerEnd, lease: Lease, run: RunRow, *, ours: bool
     if end.code == 0:  # it had nothing left to do, so nothing was interrupted
         return end.stored
     handed_back = run.attempt == lease.attempt and run.state is not RunState.RUNNING
-    first = "it handed its run back" if handed_back else "its run was given to another"
+    first = "it handed its run back" if handed_back else "its run was assigned to another keeper"
     if ours or end.lingered:
         return AttemptEnd(f"{first}; its worker was ended after that")
     return AttemptEnd(f"{first}; after that its worker died ({end})") if handed_back else end.stored

@@ -250,7 +250,7 @@ class RunKeeper:
         """Inject the fault that `--kill-at` asks for, once."""
         at, self._kill_at = self._kill_at, None
         if at is not None:
-            self._notify("struck", announcement(at))
+            self._notify("fault_injected", announcement(at))
             worker, driver, browser = self._worker, self._driver, self._browser.chromium
             await asyncio.to_thread(inject, at.victim, worker=worker, driver=driver, browser=browser)
         return {}

@@ -113,7 +113,7 @@ def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, 
     try:
         run.recover()
         if attempt.options.only_look:
-            store.leases.end(lease, RunState.WAITING, ended_by="looked once; nothing is in doubt any more")
+            store.leases.end(lease, RunState.WAITING, ended_by="looked once; nothing is in doubt")
             return
         value = task.fn(run, **arguments)
         run.end()
@@ -134,7 +134,7 @@ def _end(attempt: Attempt, task: Task[..., Any], run: Run, arguments: dict[str, 
         if run.stop is not None:
             _stopped(attempt, run.stop)
         else:
-            store.leases.end(lease, RunState.FINISHED, ended_by="its task came to its end", result=result)
+            store.leases.end(lease, RunState.FINISHED, ended_by="the task completed", result=result)
 
 
 def _stopped(attempt: Attempt, stop: Stop) -> None:

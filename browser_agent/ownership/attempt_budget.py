@@ -31,7 +31,7 @@ def ask_a_person(store: Store, lease: Lease, words: str, find_out: str = "Find o
     """
     run = store.leases.run(lease.run)
     queue = f", or browser-agent resume {run.id} --queue for a worker" if run.queued else ""
-    safe = f"{find_out}, then: browser-agent resume {run.id}{queue}. It begins by looking."
+    safe = f"{find_out}, then: browser-agent resume {run.id}{queue}. It looks first."
     confirmed = last_confirmed(store.journal.gestures(run.id))
     asked = NewQuestion(QuestionKind.ATTEMPTS, words, safe_step=safe, last_confirmed=confirmed)
     question = store.inbox.ask(lease, asked)

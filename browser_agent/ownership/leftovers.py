@@ -18,7 +18,7 @@ from browser_agent.states import EndKind
 from browser_agent.store import AttemptEnd, Lease, Store
 from browser_agent.store.records import AttemptRow
 
-_TAKEN = AttemptEnd("its run was given to another")
+_TAKEN = AttemptEnd("its run was assigned to another keeper")
 _KEEPER_DIED = AttemptEnd("its keeper died", EndKind.KEEPER_DIED)
 
 

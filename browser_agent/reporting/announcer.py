@@ -82,7 +82,7 @@ class Announcer:
             notify.send(self._target, notify.payload(row, run, more))
             self._store.inbox.record_notified(question)
         except (notify.NotSent, Misuse) as error:
-            return f"Nobody was notified of question {question}: {error}."
+            return f"The notification of question {question} was not delivered: {error}."
         return None
 
     def _log(self, event: Event) -> None:

@@ -20,7 +20,9 @@ LOGGER = logging.getLogger("browser_agent")
 FACTS = ("run", "attempt", "kind", "step", "gesture", "outcome", "question")
 """The attributes that each record has beside the usual ones; None = unknown or none."""
 
-_KEEPERS_OWN = frozenset({"worker_died", "worker_stopped", "struck", "stopping", "session", "store", "notification"})
+_KEEPERS_OWN = frozenset(
+    {"worker_died", "worker_stopped", "fault_injected", "stopping", "session", "store", "notification"}
+)
 """Kinds of events whose words hold nothing from a task, an argument or a page."""
 _LEVELS = {
     **dict.fromkeys(("dispatching", "pause"), logging.DEBUG),

@@ -20,7 +20,7 @@ from browser_agent.store.records import AttemptRow, CheckpointRow, GestureRow, O
 _G = GestureState
 
 TONES: Mapping[GestureState, tuple[str, str]] = {
-    _G.INTENT: ("grey", "written down, not made"),
+    _G.INTENT: ("grey", "recorded, not made"),
     _G.DISPATCHING: ("red", "made, no verdict"),
     _G.IN_DOUBT: ("red", "made, no verdict"),
     _G.UNKNOWN: ("red", "unknown"),
@@ -160,7 +160,7 @@ def checkpoints_in_words(rows: Iterable[CheckpointRow], *, unsealed: bool) -> li
 
 
 def _checkpoint(row: CheckpointRow, shown: Mapping[str, str]) -> str:
-    stored = f"stored, sealed, at {moment(row.at)} (attempt {row.attempt})"
+    stored = f"stored, encrypted, at {moment(row.at)} (attempt {row.attempt})"
     if "address" not in shown:
         return f"{row.purpose} {stored}"
     return f"{row.purpose} {stored}: “{shown['title']}” at {shown['address']}, {shown['of']}"

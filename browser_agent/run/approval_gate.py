@@ -105,5 +105,5 @@ def _why(earlier: Sequence[GestureRow], decisions: Sequence[ApprovalRow]) -> str
     if decisions and any(gesture.approval == decisions[-1].id for gesture in earlier):
         return "It was approved and made, and proven not to have happened. May it be made again"
     if decisions:
-        return "Its approval has run out, or was used for an equal call. May this be made"
+        return "Its approval has expired, or was used for an equal call. May this be made"
     return "May this be made"

@@ -98,7 +98,7 @@ class Baseline:
     def _ask(self, blind: Sequence[Observation]) -> None:
         asked = NewQuestion(
             kind=QuestionKind.BASELINE,
-            words=f"Nobody can tell whether this is there already: {self.intent}. May it be made?",
+            words=f"Unknown whether this is there already: {self.intent}. May it be made?",
             reasons=tuple(f"{said.observer}: {'; '.join(said.reasons)}" for said in blind),
             evidence=tuple(kept.model_dump(mode="json") for said in blind for kept in said.evidence),
             safe_step=_SAFE_STEP,

@@ -186,7 +186,7 @@ class GesturePipeline:
         try:
             self.attempt.store.journal.dispatch(self.attempt.lease, row.id, guarded=guarded, approval=self.approval)
         except NotApproved:
-            return Refusal("Its approval ran out, or was used, before it was made.")
+            return Refusal("Its approval expired, or was used, before it was made.")
         self.attempt.reach(Point.DISPATCHING, self.ordinal)
         self.attempt.emit("dispatching", gesture.intent, gesture=row.id)
         self.attempt.restart_step_limit(seconds)

@@ -53,7 +53,7 @@ def _lists(case: Case, seen: Sequence[Observation]) -> Iterator[str]:
         if said.login and observer.site is not None and login_of(observer.site) is None:
             yield f"a routine for {observer.site.name} (@login): it signs in when the session has ended"
         if said.counts and observer.site is not None and not observer.site.signed_in:
-            yield f"signed_in of {observer.site.name}: what is on each page while the session lives"
+            yield f"signed_in of {observer.site.name}: what each page shows while the session is alive"
 
 
 def _keys(case: Case, seen: Sequence[Observation]) -> Iterator[str]:
@@ -74,7 +74,7 @@ def _requests(case: Case, wire: WireReport) -> Iterator[str]:
     for fact in wire.released:
         answered = fact.status is not None and fact.status < 400
         if fact.declared and answered and (contract := _contract(fact)):
-            yield f"accepts={[contract]} of {case.site.name}, if its owner documents that this means that it was done"
+            yield f"accepts={[contract]} of {case.site.name}, if the site documents that this answer means 'done'"
         elif (
             case.sends is not None and not fact.declared and answered and not is_among(_named(fact), case.site.harmless)
         ):

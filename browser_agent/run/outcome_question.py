@@ -20,8 +20,8 @@ _SAFE_STEP = (
     "the run then makes it as a new gesture. If you cannot tell, leave the question open: each resume looks again."
 )
 _SAFE_STEP_OF_MORE = (
-    "Look at {site} yourself for: {words}. Undo what is too much there, then answer happened, with the values of the "
-    "one that the run goes on with. Nothing more of it is made. A resume looks again, and one that is left is proof."
+    "Look at {site} yourself for: {words}. Remove what is surplus there, then answer happened, with the values of "
+    "the one that the run shall use. The run makes no further one. A resume looks again; if one is left, that is proof."
 )
 
 

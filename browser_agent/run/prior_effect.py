@@ -51,7 +51,7 @@ class PriorEffect:
         since = replace(self.case, baseline=before, earlier_may_be_late=False)
         looked = Looker(self.attempt, since, made=False).weigh(now, self.attempt.wire(self.row.id))
         if not looked.happened:
-            self._ask("It was not there, and something that may be it is there now", looked.observations)
+            self._ask("It was not there before, and now there is something that may be it", looked.observations)
         return looked
 
     def ask_if_there(self) -> None:

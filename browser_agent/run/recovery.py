@@ -90,7 +90,7 @@ class Recovery:
         """
         state = self._row.state
         if state is GestureState.INTENT:
-            never = "it was written down, but never dispatched (by write order)"
+            never = "it was recorded, but never dispatched (by the order of writes)"
             return self._move(GestureState.REFUSED, conditions=[nothing_was_sent(never)], reasons=[never])
         if state is GestureState.DISPATCHING:
             self._row = self._move(GestureState.IN_DOUBT)

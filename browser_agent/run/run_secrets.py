@@ -89,7 +89,7 @@ def refuse_unreadable(store: Store, names: Iterable[str]) -> None:
 
 
 def refuse_in_the_clear(*texts: str) -> None:
-    """Refuse texts to be stored with a run that hold a secret's value in the clear.
+    """Refuse texts to be stored with a run that hold a secret's value in clear text.
 
     Raises:
         Misuse: one does; the message names the secret.
@@ -97,4 +97,4 @@ def refuse_in_the_clear(*texts: str) -> None:
     scrubber = Scrubber()
     for text in texts:
         if held := scrubber.known_in(text):
-            raise Misuse(f"An argument or key holds {held} in the clear: declare it a Secret. Nothing was written.")
+            raise Misuse(f"An argument or key holds {held} in clear text: declare it a Secret. Nothing was written.")

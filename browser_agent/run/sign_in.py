@@ -173,7 +173,7 @@ def _is_meant(result: Any) -> bool:
 def _ask(attempt: Attempt, site: Site, step: str, because: str) -> NoReturn:
     asked = NewQuestion(
         kind=QuestionKind.SIGNED_OUT,
-        words=f"The session of {site.name} ({site.account}) has ended. Who signs in?",
+        words=f"The session of {site.name} ({site.account}) has ended. Please sign in.",
         reasons=("a login page was shown instead of the page that the step wanted", because),
         details={"site": site.name, "account": site.account, "commands": [login_command(attempt, site)]},
         safe_step="Nothing of this step was sent. Sign in by the first command, then resume the run.",

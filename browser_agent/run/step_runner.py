@@ -33,19 +33,19 @@ _NO_VALUE: Any = None
 
 
 @dataclass(frozen=True)
-class StepEnd(Generic[T]):
+class StepResult(Generic[T]):
     """How a step ended: with its value, or with a fact that is raised to the script."""
 
     value: T = _NO_VALUE
     raised: Fact | None = None
 
 
-def stored_end(call: StepCall[T], row: StepRow) -> StepEnd[T]:
+def stored_end(call: StepCall[T], row: StepRow) -> StepResult[T]:
     """The end that an earlier attempt, or an equal call of this one, stored."""
     if row.state is StepState.FINISHED:
         check_files(row.files, row.words)
-        return StepEnd(call.step.load(row.value or "null"))
-    return StepEnd(raised=fact_from_json(json.loads(row.raised or "{}")))
+        return StepResult(call.step.load(row.value or "null"))
+    return StepResult(raised=fact_from_json(json.loads(row.raised or "{}")))
 
 
 class StepRunner:
@@ -59,7 +59,7 @@ class StepRunner:
     def __init__(self, attempt: Attempt, approvals: ApprovalGate) -> None:
         self._attempt, self._approvals = attempt, approvals
 
-    def run(self, call: StepCall[T], row: StepRow) -> StepEnd[T]:
+    def run(self, call: StepCall[T], row: StepRow) -> StepResult[T]:
         """Run a step to its end and store it.
 
         Raises:
@@ -67,13 +67,13 @@ class StepRunner:
         """
         with self._attempt.timed_step(call.step.name, call.words):
             if not call.step.writes:
-                return StepEnd(self._read(call, row))
+                return StepResult(self._read(call, row))
             try:
-                return StepEnd(self._write(call, row))
+                return StepResult(self._write(call, row))
             except Fact as raised:
                 text = json.dumps(fact_json(raised))
                 self._attempt.store.journal.end_step(self._attempt.lease, row.id, StepState.RAISED, text)
-                return StepEnd(raised=raised)
+                return StepResult(raised=raised)
 
     def _read(self, call: StepCall[T], row: StepRow) -> T:
         prepare = partial(prepare_page, self._attempt, call.step.site, call.prepare)
@@ -136,8 +136,8 @@ class StepRunner:
         """A step whose preparation wrote before is prepared once more only if a person agrees."""
         if row.marked is None or call.step.preparation == "repeatable" or self._may_prepare_again(row.id):
             return
-        words = f"Preparing this step has written before ({row.marked}): {row.words}. May it be prepared once more?"
-        safe = "Look at the site. Answer not-happened if preparing it once more does no harm."
+        words = f"Preparing this step sent a write ({row.marked}): {row.words}. May it be prepared again?"
+        safe = "Look at the site. If preparing it again does no harm, answer not-happened."
         self._attempt.ask(NewQuestion(QuestionKind.MARKED_STEP, words, safe_step=safe, step=row.id))
 
     def _may_prepare_again(self, step: str) -> bool:

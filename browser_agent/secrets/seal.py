@@ -56,7 +56,7 @@ class Seal:
         try:
             return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], bound.encode())
         except InvalidTag as error:
-            raise SealBroken("What was sealed does not open with this key.") from error
+            raise SealBroken("This key can't decrypt what was stored.") from error
 
 
 def key_file() -> Path:
@@ -115,9 +115,9 @@ def new_key(file: Path | None = None, *, in_keyring: bool = False) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write_once(path, f"{key}\n")
     except FileExistsError as error:
-        raise Misuse(f"There is a key already: {path}. What it has sealed would never open again.") from error
+        raise Misuse(f"There is a key already: {path}. A new one could not decrypt what it has encrypted.") from error
     except OSError as error:
-        raise Misuse(f"No key was made: {path} can't be written ({error.strerror}).") from error
+        raise Misuse(f"No key was created: {path} can't be written ({error.strerror}).") from error
     return path
 
 
@@ -150,7 +150,7 @@ def _store_in_keyring(key: str) -> str:
         if keyring.get_password(_SERVICE, _ENTRY) is None:
             keyring.set_password(_SERVICE, _ENTRY, key)
     except Exception as error:
-        raise Misuse(f"{_NO_KEYRING} ({type(error).__name__}: {error}). No key was made.") from error
+        raise Misuse(f"{_NO_KEYRING} ({type(error).__name__}: {error}). No key was created.") from error
     return IN_KEYRING
 
 

@@ -146,7 +146,7 @@ def _validated(value: object, context: Mapping[str, Any]) -> Secret:
     if isinstance(value, Mapping) and value.get(SECRET_TAG) in vault:
         return Secret(vault[value[SECRET_TAG]], name=value[SECRET_TAG])
     if not isinstance(value, str) or not _is_source(value):
-        raise ValueError(f"a secret is never given in the clear: {HOW}")
+        raise ValueError(f"a secret can't be given in clear text: {HOW}")
     try:
         return Secret.read(value)
     except SecretMissing as missing:
@@ -156,7 +156,7 @@ def _validated(value: object, context: Mapping[str, Any]) -> Secret:
 def _stored(value: Secret, context: Mapping[str, Any]) -> dict[str, str]:
     vault: MutableMapping[str, str] | None = context.get("vault")
     if vault is None:
-        raise ValueError("a secret is stored nowhere but among a task's arguments")
+        raise ValueError("a secret can be stored only as an argument of a task")
     name, number = value.name, 1
     while vault.setdefault(name, value.reveal()) != value.reveal():
         number += 1

@@ -76,7 +76,9 @@ def check(session: Session, row: QuestionRow, given: PersonAnswer) -> None:
     if given.answer is Answer.APPROVE:
         approvals.check(row, given.consent)
     elif given.consent != Consent():
-        raise Misuse("Only a yes can be for some of the calls, for a time, or until it is done. Nothing was changed.")
+        raise Misuse(
+            "Only an approval can cover some of the calls, expire, or last until a call is done. Nothing was changed."
+        )
     _check_values(session, row, given)
 
 
@@ -91,8 +93,8 @@ def check_time(row: QuestionRow, given: PersonAnswer, now: datetime) -> None:
         safe = row.earliest_safe
         when = f"before {safe:%Y-%m-%d %H:%M:%S} UTC" if safe else "since no time is declared"
         raise Misuse(
-            f"Too early to say that it has not happened: it may still take effect ({when}). Wait, declare the "
-            "site's late_commit, or take it on yourself by name with --override. Nothing was changed."
+            f"Too early to answer not-happened: the gesture may still take effect ({when}). Wait, declare the "
+            "site's late_commit, or answer at your own risk with --override. Nothing was changed."
         )
 
 
@@ -109,7 +111,7 @@ def _check_values(session: Session, row: QuestionRow, given: PersonAnswer) -> No
     missing = [name for name in needed if name not in given.values]
     if given.answer is Answer.HAPPENED and missing:
         names, options = ", ".join(missing), " ".join(f"--value {name}=..." for name in missing)
-        raise Misuse(f"If it happened, the run needs to know its {names}: add {options} Nothing was changed.")
+        raise Misuse(f"If it happened, the run needs its {names}: add {options} Nothing was changed.")
 
 
 def _end_in_words(row: QuestionRow) -> str:

@@ -89,13 +89,13 @@ def verify(session: Session) -> Chain:
     for row in session.exec(select(AuditRow).order_by(col(AuditRow.seq))).yield_per(1000):
         size += 1
         if row.seq != size:
-            broken.append(BrokenLink(row.seq or 0, f"line {size} is not there"))
+            broken.append(BrokenLink(row.seq or 0, f"line {size} is missing"))
         elif row.prev != prev:
             broken.append(BrokenLink(size, "it does not follow the line before it"))
         elif row.hash != _hash(row.prev, row.body):
-            broken.append(BrokenLink(size, "its text is not the text that was written"))
+            broken.append(BrokenLink(size, "its text was changed"))
         elif json.loads(row.body).get("kind") != row.kind or json.loads(row.body).get("run") != row.run_id:
-            broken.append(BrokenLink(size, "its columns do not say what its text says"))
+            broken.append(BrokenLink(size, "its columns contradict its text"))
         prev = row.hash
     return Chain(size, prev, tuple(broken))
 

@@ -120,11 +120,11 @@ class Journal:
 
         Raises:
             Superseded: another attempt owns the run.
-            WrongTask: an argument or the caller's key holds a known secret in the clear.
+            WrongTask: an argument or the caller's key holds a known secret in clear text.
         """
         for what, text in (("key", called.bookmark), ("argument", called.arguments)):
             if held := self._database.scrubber.known_in(text):
-                raise WrongTask(f"A {what} of step {called.name} holds {held} in the clear: pass the Secret itself.")
+                raise WrongTask(f"A {what} of step {called.name} holds {held} in clear text: pass the Secret itself.")
         with self._database.write() as session:
             fence(session, lease)
             asked = select(StepRow).where(StepRow.run_id == lease.run, StepRow.bookmark == called.bookmark)

@@ -64,7 +64,7 @@ def refuse_ended(row: RunRow) -> None:
             f"`browser-agent run` or `submit`{', with another key' if row.key else ''}. Nothing was done."
         )
     if row.state is RunState.FINISHED:
-        raise NotAllowed(f"Run {row.id} is finished; nothing of it is left to do. Nothing was done.")
+        raise NotAllowed(f"Run {row.id} is finished already. Nothing was done.")
 
 
 def fence(session: Session, lease: Lease, **changes: Any) -> None:
@@ -189,7 +189,7 @@ class Leases:
             if row.state is RunState.RUNNING and row.lease_until > now and not keeper_dead:
                 raise InOtherHands(f"Run {run} is being worked on (attempt {row.attempt}). Nothing was done.")
             if of_queue and not may_be_taken(session, row, at(now)):
-                raise InOtherHands(f"Run {run} is not to be taken by a worker now. Nothing was done.")
+                raise InOtherHands(f"Run {run} can't be taken by a worker now. Nothing was done.")
             lease = Lease(run, row.attempt + 1, secrets.token_hex(16))
             row.deaths = 0 if reset_deaths else deaths_after(row)
             row.looks = row.looks if only_look else 0

@@ -18,7 +18,7 @@ from browser_agent.store.database import Database
 from browser_agent.store.leases import Lease, fence
 from browser_agent.store.records import LoginRow
 
-NO_KEY = "There is no key to seal a login with. Make one: browser-agent key --new"
+NO_KEY = "There is no key to encrypt a login with. Create one: browser-agent key --new"
 
 
 @dataclass(frozen=True)

@@ -218,7 +218,7 @@ class ApprovalRow(SQLModel, table=True):
     approved: bool
     until_done: bool = False
     expires: datetime | None = time_field(default=None)  # by the database's clock; None = never
-    by: str
+    by: str = text_field()
     at: datetime = time_field()
 
 

@@ -161,10 +161,13 @@ class Faults:
         times: int | None = 1,
         after: int = 0,
     ) -> None:
-        """The connection is reset before any byte of an answer. `committed` = the request is carried out first.
+        """The connection is reset before any byte of an answer.
 
         An unguarded Chromium may send the request again by itself, and the copy triggers no fault once `times` is used
-        up: one click then makes two invoices, and the page says that all is well.
+        up: one click then makes two invoices, and the page shows success.
+
+        Args:
+            committed: the site carries the request out first.
         """
         name = "drop_after_commit" if committed else "drop_before_commit"
         self._install("drop_connection", name, pattern, site=site, times=times, after=after)
@@ -179,7 +182,11 @@ class Faults:
         times: int | None = 1,
         after: int = 0,
     ) -> None:
-        """The browser gets a 504 at once; the site receives the request `seconds` later, or at `let_go()`."""
+        """The browser gets a 504 at once; the site receives the request later.
+
+        Args:
+            seconds: the delay; `let_go()` ends it earlier.
+        """
         self._install("late_commit", "commit_late", pattern, site=site, times=times, after=after, seconds=seconds)
 
     @named_fault
@@ -192,7 +199,11 @@ class Faults:
         times: int | None = 1,
         after: int = 0,
     ) -> None:
-        """The request is carried out at once; the site's own answer comes `seconds` later."""
+        """The request is carried out at once; the site's own answer comes later.
+
+        Args:
+            seconds: the delay of the answer.
+        """
         self._install("answer_late", "answer_late", pattern, site=site, times=times, after=after, seconds=seconds)
 
     @named_fault
@@ -207,9 +218,14 @@ class Faults:
         times: int | None = 1,
         after: int = 0,
     ) -> None:
-        """The proxy answers instead of the site, with that status and text. `committed` = the request was carried out.
+        """The proxy answers instead of the site.
 
         After 408 and 421 Chromium may send the request again by itself.
+
+        Args:
+            code: the status of the answer, 200 to 599.
+            committed: the site carries the request out first.
+            text: the body of the answer.
         """
         if not 200 <= code <= 599:
             raise ValueError(f"an answer's code is a number from 200 to 599, not {code}")
@@ -226,7 +242,11 @@ class Faults:
         times: int | None = 1,
         after: int = 0,
     ) -> None:
-        """No answer ever comes: the browser waits until it gives up. `committed` = the request is carried out."""
+        """No answer ever comes: the browser waits until it gives up.
+
+        Args:
+            committed: the site carries the request out.
+        """
         self._install("hang", "hang" if committed else "hang_before", pattern, site=site, times=times, after=after)
 
     @named_fault
@@ -234,6 +254,10 @@ class Faults:
         """The site is down until `heal()`: at once, or, with a pattern, as soon as `after` such requests are answered.
 
         It doesn't queue up with the other faults: those requests may also trigger another one.
+
+        Args:
+            pattern: the requests that are counted, as "METHOD /path"; None = the site is down at once.
+            after: how many of them are answered before that.
         """
         if pattern is None:
             self._install("refuse", REFUSE, EVERYTHING, site=site, times=None, after=0)
@@ -248,12 +272,19 @@ class Faults:
         """Remove the faults of that site, or of all sites, and bring it up again if it was down.
 
         A hanging request keeps hanging, and a delayed one still reaches the site at its time.
+
+        Args:
+            site: the site, as `Site` or by its name; None = all sites.
         """
         for proxy in self._all() if site is None else [self.proxy(site)]:
             proxy.clear()
 
     def let_go(self, site: Site | str | None = None) -> None:
-        """Forward at once the requests that `late_commit` has delayed."""
+        """Forward at once the requests that `late_commit` has delayed.
+
+        Args:
+            site: the site, as `Site` or by its name; None = all sites.
+        """
         for proxy in self._all() if site is None else [self.proxy(site)]:
             proxy.let_go()
 
@@ -273,7 +304,11 @@ class Faults:
         return [what for proxy in self._all() for what in proxy.bypasses]
 
     def proxy(self, site: Site | str | None = None) -> FaultProxy:
-        """The proxy in front of a site, with its log, hooks and holds."""
+        """The proxy in front of a site, with its log, hooks and holds.
+
+        Args:
+            site: the site, as `Site` or by its name; needed only if there are several.
+        """
         return self._proxies[self._named(site)]
 
     def close(self) -> None:

@@ -213,7 +213,7 @@ def test_with_a_key_a_resume_looks_under_the_session_of_the_dead_keeper(
         assert (said["code"], said["state"]) == (3, "waiting"), said
     held = [session.id.encode() for session in world.books.sessions.all if session.account]
     stored = b"".join(path.read_bytes() for path in world.folder.rglob("*") if path.is_file())
-    assert held and not any(cookie in stored for cookie in held), "a session lies in the clear"
+    assert held and not any(cookie in stored for cookie in held), "a session lies in clear text"
 
 
 def test_a_browser_that_never_starts_is_tried_twice_and_leaves_nothing_behind(

@@ -91,7 +91,7 @@ def test_a_login_page_is_not_an_empty_list(world: World) -> None:
     assert (ended.state, world.outcomes(run)) == (RunState.WAITING, ["asked"])
     assert world.invoices("R-1") == []
     told = json.loads(world.store.inbox.questions(run)[0].reasons)
-    lost = [reason for reason in told if reason.startswith("POST /invoices was let go, and no answer came")]
+    lost = [reason for reason in told if reason.startswith("POST /invoices was released, and no answer came")]
     assert len(lost) == 1, told
 
 

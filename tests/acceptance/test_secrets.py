@@ -119,7 +119,7 @@ def test_without_a_key_a_run_waits_for_its_secret_from_the_same_source(world: Wo
 
 def test_a_secret_in_another_argument_is_refused(world: World) -> None:
     Secret(PLANTED, "planted")
-    with pytest.raises(Misuse, match="in the clear"):
+    with pytest.raises(Misuse, match="in clear text"):
         world.submit("post_one", reference=f"R-1 {PLANTED}")
 
 

@@ -23,7 +23,7 @@ STRIKES = chosen(*TAKEN, others=[cell for cell in product(Point, ["browser", "dr
 def test_whatever_dies_at_any_point_leaves_one_invoice(world: World, point: Point, victim: str) -> None:
     run = world.submit("post_one", reference="R-1")
     ended = world.keep(run, f"{point}@{victim}")
-    assert any(event.kind == "struck" for event in world.events), "nothing was struck"
+    assert any(event.kind == "fault_injected" for event in world.events), "no fault was injected"
     assert world.invoices("R-1") == ["INV-1"], (ended, world.outcomes(run))
     assert (ended.state, ended.result) == (RunState.FINISHED, '"INV-1"')
     assert world.store.inbox.questions(run) == []

@@ -34,7 +34,7 @@ def test_an_undisturbed_run_makes_one_invoice_however_often_it_is_submitted(engi
     again = engine.cli("submit", f"{row.task_file}:post_one", "reference=S-1", "--key", "undisturbed", *where)
     assert engine.world.invoices("S-1") == ["INV-1"]
     assert engine.world.outcomes(row.id) == ["happened"]
-    assert "is there already; nothing was started" in again.stdout, again.stderr
+    assert "exists already; nothing was started" in again.stdout, again.stderr
 
 
 @pytest.mark.matrix  # the conformance tests kill one and restart everything

@@ -45,7 +45,7 @@ def test_a_browser_is_inherited_from_a_dead_keeper_and_ended_if_the_keeper_lives
             assert end_leftovers(store, lease, previous) == (None if keeper_lives else chromium.stored)
             assert chromium.alive() is not keeper_lives
             assert store.leases.attempts(run)[0].how == (
-                "its run was given to another" if keeper_lives else "its keeper died"
+                "its run was assigned to another keeper" if keeper_lives else "its keeper died"
             )
         finally:
             chromium.discard()

@@ -359,7 +359,7 @@ def test_a_broken_chain_is_said_to_be_broken(store: Store, clock: HandClock, pag
         session.connection().execute(sql("DROP TRIGGER audit_keeps_its_lines"))
         session.connection().execute(sql("UPDATE audit SET body = CAST('{}' AS BLOB) WHERE seq = 3"))
     page.goto(write_report(store, story.run, tmp_path / "run.html").as_uri())
-    assert "line 3: its text is not the text that was written" in page.locator("footer").inner_text()
+    assert "line 3: its text was changed" in page.locator("footer").inner_text()
 
 
 def test_a_reviewer_sees_which_calls_were_approved_and_on_whose_yes_a_gesture_was_made(
@@ -389,7 +389,7 @@ def long_run(store: Store, clock: HandClock) -> str:
     story = Story(store, clock)
     for number in range(100):
         story.settle(story.make(f"S-{number}", f"Customer {number}"), f"S-{number} for {number}", f"INV-{number}")
-    store.leases.end(story.lease, RunState.FINISHED, ended_by="its task came to its end")
+    store.leases.end(story.lease, RunState.FINISHED, ended_by="the task completed")
     return story.run
 
 

@@ -206,7 +206,7 @@ def test_a_page_seen_through_a_lens_gets_no_picture(page):
     assert page.evaluate("visualViewport.scale") == 2
     taken = capture(page, 3, digest)
     assert isinstance(taken, NoPicture)
-    assert "can't be placed" in taken.reason
+    assert "can't be masked" in taken.reason
 
 
 def test_the_page_is_not_changed(page):

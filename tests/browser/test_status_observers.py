@@ -168,7 +168,7 @@ def test_a_mail_that_only_the_log_knows_of_is_not_absent(attached: Browser, mail
     said = look(attached, elsewhere)
     assert (said.sight, said.reasons[0]) == (
         Sight.cannot_tell,
-        "it isn't in the folder, and the delivery log tells of it",
+        "it isn't in the folder, but the delivery log mentions it",
     )
 
 

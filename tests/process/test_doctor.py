@@ -19,7 +19,7 @@ from browser_agent.browser.chromium import Chromium
 from browser_agent.browser.driver import async_driver, driver_failure, sync_driver
 from browser_agent.cli import browser_checks, check, doctor, installation, store_checks
 from browser_agent.cli.browser_checks import BrowserFacts, Trouble
-from browser_agent.cli.check import Check
+from browser_agent.cli.check import Probe
 from browser_agent.cli.desk import with_exit_code
 from browser_agent.cli.exit_codes import Exit
 from browser_agent.cli.shared_libraries import install_command, packages_for
@@ -77,13 +77,13 @@ def test_having_no_key_is_no_fault_and_a_key_that_is_none_is(monkeypatch, tmp_pa
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("BROWSER_AGENT_KEY", raising=False)
-    assert doctor.check_key() == Check("sessions", "kept in memory only, no key")
+    assert doctor.check_key() == Probe("sessions", "kept in memory only, no key")
     monkeypatch.setenv("BROWSER_AGENT_KEY", "short")
     assert not doctor.check_key().well
 
 
 def test_each_check_is_one_line_and_each_trouble_says_what_to_do():
-    said = check.as_lines([Check("Python", "3.12.1"), Check("store folder", "/data is on nfs4", "use a local disk")])
+    said = check.as_lines([Probe("Python", "3.12.1"), Probe("store folder", "/data is on nfs4", "use a local disk")])
     assert said.splitlines() == [
         "ok  Python        3.12.1",
         "NO  store folder  /data is on nfs4",
@@ -92,7 +92,7 @@ def test_each_check_is_one_line_and_each_trouble_says_what_to_do():
 
 
 def test_a_program_can_read_it():
-    assert json.loads(check.as_json([Check("Python", "3.12.1")])) == [
+    assert json.loads(check.as_json([Probe("Python", "3.12.1")])) == [
         {"what": "Python", "found": "3.12.1", "to_do": "", "warning": "", "well": True}
     ]
 

@@ -96,7 +96,7 @@ def test_a_yes_for_no_time_and_a_no_for_a_time_are_refused(store: Store) -> None
     lease = claim(store)
     with pytest.raises(Misuse, match="for some time"):
         answered(store, lease, said(valid=timedelta(0)))
-    with pytest.raises(Misuse, match="Only a yes"):
+    with pytest.raises(Misuse, match="Only an approval"):
         answered(store, lease, said(Answer.REFUSE, until_done=True))
 
 

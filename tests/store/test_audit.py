@@ -33,7 +33,7 @@ def told(store: Store, lease: Lease) -> Store:
     """A store in which something has happened."""
     gesture = brought(store, lease, GestureState.HAPPENED)
     store.journal.end_step(lease, gesture.step_id, StepState.FINISHED, '{"number": "INV-2301"}')
-    store.leases.end(lease, RunState.FINISHED, ended_by="its task came to its end")
+    store.leases.end(lease, RunState.FINISHED, ended_by="the task completed")
     return store
 
 
@@ -81,7 +81,7 @@ def test_a_changed_line_is_found(told: Store) -> None:
     without_triggers(told)
     _, body = audit_line(told, 4)
     by_raw_sql(told, f"UPDATE audit SET body = {blob(told, body.replace(b'Nordwind', b'Suedwind'))} WHERE seq = 4")
-    assert broken_at(told) == [(4, "its text is not the text that was written")]
+    assert broken_at(told) == [(4, "its text was changed")]
 
 
 def test_a_changed_line_with_its_hash_made_anew_is_found_by_the_next_one(told: Store) -> None:
@@ -96,7 +96,7 @@ def test_a_changed_line_with_its_hash_made_anew_is_found_by_the_next_one(told: S
 def test_a_removed_line_is_found(told: Store) -> None:
     without_triggers(told)
     by_raw_sql(told, "DELETE FROM audit WHERE seq = 4")
-    assert broken_at(told)[0] == (5, "line 4 is not there")
+    assert broken_at(told)[0] == (5, "line 4 is missing")
 
 
 def test_a_removed_line_with_the_rest_moved_up_is_found(told: Store) -> None:
@@ -113,13 +113,13 @@ def test_an_inserted_line_is_found(told: Store) -> None:
     body, prev = b'{"kind":"verdict","run":null}', told.verify().head
     row = f"9, 'verdict', '{prev}', '{'f' * 64}', {blob(told, body)}"
     by_raw_sql(told, f"INSERT INTO audit (seq, kind, prev, hash, body) VALUES ({row})")
-    assert broken_at(told) == [(9, "its text is not the text that was written")]
+    assert broken_at(told) == [(9, "its text was changed")]
 
 
 def test_a_line_whose_columns_were_changed_is_found(told: Store) -> None:
     without_triggers(told)
     by_raw_sql(told, "UPDATE audit SET kind = 'note' WHERE seq = 4", "UPDATE audit SET run_id = 'x' WHERE seq = 5")
-    assert broken_at(told) == [(n, "its columns do not say what its text says") for n in (4, 5)]
+    assert broken_at(told) == [(n, "its columns contradict its text") for n in (4, 5)]
 
 
 def test_a_transaction_that_was_rolled_back_has_told_nothing(store: Store, lease: Lease) -> None:

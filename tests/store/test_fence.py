@@ -111,7 +111,7 @@ def test_the_right_number_with_another_token_writes_nothing(store: Store, lease:
     before = everything(store)
     with pytest.raises(Superseded):
         store.leases.beat(Lease(lease.run, lease.attempt, "stolen"))
-    with pytest.raises(Superseded, match="may change nothing any more"):
+    with pytest.raises(Superseded, match="may not change anything any more"):
         store.leases.beat(Lease("run-nowhere", 1, lease.token))
     assert everything(store) == before
 

@@ -168,7 +168,7 @@ def test_what_the_step_needs_of_what_happened_stands_in_the_question_and_must_be
     question = asked(store, lease, gesture=gesture.id, step=step.id)
     assert json.loads(question.details)["needs"] == ["number", "total"]
     before = everything(store)
-    with pytest.raises(Misuse, match="needs to know its total: add --value total="):
+    with pytest.raises(Misuse, match="the run needs its total: add --value total="):
         store.inbox.answer(question.id, ann(Answer.HAPPENED, number="INV-7"))
     assert everything(store) == before
     store.inbox.answer(question.id, ann(Answer.HAPPENED, number="INV-7", total="120.00"))

@@ -112,7 +112,7 @@ _HOW: dict[str, tuple[EndKind, int | None, str | None]] = {
     "exit code 0": (EndKind.WORKER_ENDED, 0, None),
     "exit code 71: its browser was dead, and it did not notice": (EndKind.WORKER_ENDED, 71, None),
     "ended by signal 9: the step post took longer than 2.5 s": (EndKind.WORKER_ENDED, -9, "post"),
-    "ended by signal 15, since it did not leave by itself": (EndKind.WORKER_ENDED, -15, None),
+    "ended by signal 15, because it did not exit by itself": (EndKind.WORKER_ENDED, -15, None),
     "ended, its exit code is not known": (EndKind.WORKER_ENDED, None, None),
     "its keeper died; seen by the watcher": (EndKind.KEEPER_DIED, None, None),
     "it handed its run back; its worker was ended after that": (EndKind.RELEASED, None, None),

@@ -49,7 +49,7 @@ def minutes_pass(store: Store, minutes: int = 60) -> None:
 def test_a_run_that_was_not_submitted_for_workers_is_never_offered(store: Store) -> None:
     run = queued(store, queued=False)
     assert offers(store) == []
-    with pytest.raises(InOtherHands, match="is not to be taken by a worker now"):
+    with pytest.raises(InOtherHands, match="can't be taken by a worker now"):
         taken(store, run)
     assert store.leases.run(run).attempt == 0
 

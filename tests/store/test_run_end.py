@@ -27,7 +27,7 @@ DONE, KILLED = WorkerEnd(code=0), WorkerEnd(signal=9)
         (WorkerEnd.of(71), "exit code 71"),
         (WorkerEnd.of(-9), "ended by signal 9"),
         (WorkerEnd(), "ended, its exit code is not known"),
-        (WorkerEnd(signal=9, lingered=True), "ended by signal 9, since it did not leave by itself"),
+        (WorkerEnd(signal=9, lingered=True), "ended by signal 9, because it did not exit by itself"),
         (
             WorkerEnd(signal=9, because="the step a took longer than 2 s"),
             "ended by signal 9: the step a took longer than 2 s",
@@ -84,10 +84,10 @@ def test_what_another_process_has_brought_to_its_end_is_not_told_as_one_s_own(st
     other = claim(store, woken.run)
     said = "resumed by another process (attempt 2); this one sent nothing more"
     assert run_as_it_stands(store, woken).words == said
-    store.leases.end(other, RunState.FINISHED, ended_by="its task came to its end", result='"INV-9"')
+    store.leases.end(other, RunState.FINISHED, ended_by="the task completed", result='"INV-9"')
     ended = run_as_it_stands(store, woken)
-    assert (ended.state, ended.words) == (RunState.FINISHED, f"{said}. There: its task came to its end")
-    assert run_as_it_stands(store, other).words == "its task came to its end"
+    assert (ended.state, ended.words) == (RunState.FINISHED, f"{said}. There: the task completed")
+    assert run_as_it_stands(store, other).words == "the task completed"
 
 
 @pytest.mark.parametrize(
@@ -112,6 +112,6 @@ def test_a_worker_whose_run_went_to_another_was_ended_by_its_keeper_or_killed(st
     claim(store, lease.run)
     run = store.leases.run(lease.run)
     assert end_without_the_run(KILLED, lease, run, ours=True) == AttemptEnd(
-        "its run was given to another; its worker was ended after that"
+        "its run was assigned to another keeper; its worker was ended after that"
     )
     assert end_without_the_run(KILLED, lease, run, ours=False) == KILLED.stored

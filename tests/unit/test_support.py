@@ -11,7 +11,7 @@ import pytest
 
 from browser_agent import support
 from browser_agent.cli import doctor
-from browser_agent.cli.check import Check, as_lines
+from browser_agent.cli.check import Probe, as_lines
 
 ROOT = Path(support.__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -34,7 +34,7 @@ def test_only_what_was_tried_is_without_a_warning(found: str, tried: bool) -> No
 
 
 def test_a_browser_that_was_not_tried_is_a_warning_and_no_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
-    check = Check("Chromium", "157.0 at /usr/bin/chromium", warning=support.CHROMIUM.warning("157.0"))
+    check = Probe("Chromium", "157.0 at /usr/bin/chromium", warning=support.CHROMIUM.warning("157.0"))
     assert check.well
     lines = as_lines([check]).splitlines()
     assert lines[0].startswith("?   Chromium  157.0")
@@ -43,7 +43,7 @@ def test_a_browser_that_was_not_tried_is_a_warning_and_no_trouble(monkeypatch: p
 
 def test_this_machine_was_tried() -> None:
     assert support.refusal() == ""
-    assert doctor.check_platform() == Check("system", sys.platform) or sys.platform == "darwin"
+    assert doctor.check_platform() == Probe("system", sys.platform) or sys.platform == "darwin"
 
 
 @pytest.mark.process

@@ -24,9 +24,9 @@ def sent(**more: Any) -> WireFact:
         ),
         (
             sent(error="net::ERR_EMPTY_RESPONSE"),
-            "POST /invoices was let go, and no answer came (net::ERR_EMPTY_RESPONSE); it may have been carried out",
+            "POST /invoices was released, and no answer came (net::ERR_EMPTY_RESPONSE); it may have been carried out",
         ),
-        (sent(), "POST /invoices was let go, and no answer was seen; it may have been carried out"),
+        (sent(), "POST /invoices was released, and no answer was seen; it may have been carried out"),
     ],
 )
 def test_each_request_that_was_let_go_is_told_with_its_answer(fact: WireFact, words: str) -> None:

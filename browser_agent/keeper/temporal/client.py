@@ -87,7 +87,7 @@ async def start(client: Client, row: RunRow, at: TemporalAddress, limits: Limits
 
 
 async def resume(client: Client, row: RunRow, at: TemporalAddress, limits: Limits) -> None:
-    """Resume a run: through its workflow, or through a new one if that has failed. It begins by looking.
+    """Resume a run: through its workflow, or through a new one if that has failed. It looks first.
 
     Raises:
         InOtherHands: its workflow has finished.

@@ -91,7 +91,7 @@ class StoreActivities:
                 lease = take_over(self._store, run, last_attempt(self._store, run), engine=engine)
             except (InOtherHands, Superseded):  # another keeper has resumed it, which is better
                 return run_status(self._store, run)
-            safe = f"Find out why, then: browser-agent temporal resume {run}. It begins by looking."
+            safe = f"Find out why, then: browser-agent temporal resume {run}. It looks first."
             confirmed = last_confirmed(self._store.journal.gestures(lease.run))
             asked = NewQuestion(QuestionKind.ATTEMPTS, words, safe_step=safe, last_confirmed=confirmed)
             self._store.inbox.ask(lease, asked)

@@ -126,7 +126,7 @@ class RunWorkflow:
 
     @workflow.update
     async def resume(self) -> None:
-        """Resume the run although a question is open or its attempts are used up. It begins by looking."""
+        """Resume the run although a question is open or its attempts are used up. It looks first."""
         if self._waits():
             self._interruptions, self._resumed = 0, True
 

@@ -77,7 +77,7 @@ class AgentTasks:
 
     def _print(self, event: Event) -> None:
         print(f"agent_task: {event.words}")
-        if event.kind == "struck":
+        if event.kind == "fault_injected":
             self._trial.kills.done = True
 
     @contextmanager

@@ -110,7 +110,7 @@ def test_a_cut_run_goes_on_by_looking_and_its_tests_say_what_is_known(suite: Sui
             "*gesture 1: expected happened, seen unknown: post an invoice for S-7",
             "*question q-* waits: Did this happen: post an invoice for S-7?",
             "*browser-agent answer q-* happened --by NAME --reason TEXT --store *",
-            "*why: nobody knows how long ago the browser that made the gesture died",
+            "*why: it is unknown how long ago the browser that made the gesture died",
             "*on the wire: POST */invoices: *",
             "*gesture 2: expected happened, seen nothing",
         ]

@@ -25,7 +25,7 @@ def test_an_answer_is_taken_after_one_more_look_and_the_run_goes_on(cli: Cli, ke
     assert (said.code, keeper.looks, len(keeper.options)) == (0, 1, 1)
     assert answered(store, question) == (QuestionState.ANSWERED, Answer.HAPPENED, "ann")
     assert json.loads(store.inbox.question(question).values or "") == {"number": "INV-9"}
-    assert "Taken: happened, by ann." in said.out
+    assert "Answer recorded: happened, by ann." in said.out
     assert "Finished" in said.out
 
 
@@ -44,7 +44,7 @@ def test_a_look_that_settles_it_takes_no_answer(cli: Cli, keeper: Keeper, store:
     keeper.on_look = settle
     said = cli("answer", question, "not-happened", "--by", "ann", "--reason", "not there", "--override")
     assert answered(store, question) == (QuestionState.CLOSED, None, None)
-    assert "One more look has settled it: the order list has it now. No answer was taken." in said.out
+    assert "One more look settled it: the order list has it now. Your answer was not recorded." in said.out
     assert len(keeper.options) == 1
 
 
@@ -62,9 +62,9 @@ def test_what_the_run_must_know_is_asked_for_before_anything_is_looked_at(
     question = waiting(store, details={"needs": ["number", "total"]})
     said = cli("answer", question, *HAPPENED)
     assert (said.code, keeper.looks, answered(store, question)[0]) == (2, 0, QuestionState.OPEN)
-    assert "needs to know its total: add --value total=... Nothing was changed." in " ".join(said.err.split())
+    assert "the run needs its total: add --value total=... Nothing was changed." in " ".join(said.err.split())
     put = cli("inbox").out
-    assert "If it happened, the run needs to know its: number, total" in put
+    assert "If it happened, the run needs its: number, total" in put
     assert "happened --by NAME --reason TEXT --value number=... --value total=..." in put
     assert cli("answer", question, *HAPPENED, "--value", "total=120.00").code == 0
 

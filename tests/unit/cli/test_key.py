@@ -25,7 +25,7 @@ def test_the_first_that_keeps_sessions_makes_a_key_says_so_once_and_is_silent_th
 ) -> None:
     first = cli(*command)
     assert first.code == 0
-    assert first.out.count(f"A key was made: {key_file()}. ") == 1
+    assert first.out.count(f"A key was created: {key_file()}. ") == 1
     assert key_file().stat().st_mode & 0o777 == 0o600 and load_seal() is not None
     kept = key_file().read_bytes()
     again = cli(*command)
@@ -36,7 +36,7 @@ def test_the_first_that_keeps_sessions_makes_a_key_says_so_once_and_is_silent_th
 def test_a_program_reads_its_document_and_the_line_goes_to_the_other_stream(cli: Cli, keeper: Keeper) -> None:
     said = cli(*RUN, "--json")
     assert said.document["state"] == "finished"
-    assert "A key was made" in said.err
+    assert "A key was created" in said.err
 
 
 def test_a_key_of_the_environment_wins(cli: Cli, keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +53,7 @@ def test_where_none_can_be_written_it_is_said_once_and_the_run_goes_on(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(in_the_way))
     said = cli(*RUN)
     assert said.code == 0
-    assert said.out.count("No key was made") == 1 and "Sessions are kept in memory only" in said.out
+    assert said.out.count("No key was created") == 1 and "Sessions are kept in memory only" in said.out
 
 
 @pytest.mark.parametrize("command", [("runs",), ("inbox",), ("show", "last"), ("config",)])

@@ -39,7 +39,7 @@ def test_where_no_key_can_be_made_nobody_signs_in_and_no_store_is_made(cli: Cli,
     (here / "config").write_text("a file where the folder would be")
     said = cli("login", "books", "--site", "books=http://books.example", "--account", "books=acme")
     assert (said.code, "browser-agent key --new" in said.err) == (2, True)
-    assert "No key was made" in said.out
+    assert "No key was created" in said.out
     assert not (here / "runs.db").exists()
 
 
@@ -98,7 +98,7 @@ def test_logins_are_listed_and_forgotten_and_nothing_secret_is_shown(cli: Cli, h
     assert "books (acme)" in cli("login", "--list").out and "very-secret" not in cli("login", "--list").out
     assert cli("login", "mail", "--forget").code == 2
     assert "Forgotten: books (acme)." in cli("login", "books", "--forget").out
-    assert "No login is kept." in cli("login", "--list").out
+    assert "No login is stored." in cli("login", "--list").out
 
 
 @pytest.mark.usefixtures("key")

@@ -115,7 +115,7 @@ def test_a_time_is_read_with_its_zone_or_from_now() -> None:
     assert time_of(None) is None
     assert time_of("+90s") == timedelta(seconds=90)
     assert time_of("2026-12-01T06:00+02:00") == datetime(2026, 12, 1, 6, tzinfo=timezone(timedelta(hours=2)))
-    with pytest.raises(Misuse, match="is no time"):
+    with pytest.raises(Misuse, match="is not a time"):
         time_of("tomorrow")
 
 
@@ -156,10 +156,10 @@ def test_an_answer_to_a_run_for_workers_leaves_it_to_them(cli: Cli, keeper: Keep
     store.leases.requeue(claim(store, run), "by ann")
     store.leases.end(claim(store, run), RunState.WAITING, ended_by="asked")
     said = cli("answer", question, *HAPPENED)
-    assert said.code == 0 and "The run waits for a worker: browser-agent worker" in said.out
-    assert f"{run}: answered; the run waits for a worker: browser-agent worker" in cli("runs").out
+    assert said.code == 0 and "The run waits for a worker; start one with: browser-agent worker" in said.out
+    assert f"{run}: answered; the run waits for a worker; start one with: browser-agent worker" in cli("runs").out
     store.keepers.begin(own_process(), 1)
-    assert "  answered; a worker goes on with the run" in cli("show", run).out
+    assert "  answered; a worker will resume the run" in cli("show", run).out
     assert (keeper.options, store.inbox.question(question).answer) == ([], Answer.HAPPENED)
     assert [offer.run for offer in store.queue.offers()] == [run]
 

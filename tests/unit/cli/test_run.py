@@ -116,7 +116,7 @@ def test_last_is_the_newest_run_and_an_ended_one_is_only_told(cli: Cli, keeper: 
     assert cli("resume", "last", "--json").document["run"] == run
     again = cli("resume", "last")
     assert (again.code, len(keeper.options)) == (0, 1)
-    assert "has ended already; nothing was done" in again.out
+    assert "is finished already. Nothing was done" in again.out
     assert cli("resume", run[:6]).code == 2
 
 

@@ -131,7 +131,7 @@ def test_no_more_runs_are_listed_than_fit_a_screen_and_none_is_cut(
 
 def test_a_run_whose_keeper_is_dead_says_so_everywhere(cli: Cli, store: Store) -> None:
     question = asked(store, claim(store))
-    told = f"its keeper is dead; `browser-agent resume {question.run_id}` goes on: it begins by looking"
+    told = f"its keeper is dead; `browser-agent resume {question.run_id}` resumes the run, and looks first"
     for command in ("runs", "show last", "inbox"):
         assert told in cli(*command.split()).out
     assert cli("runs", "--json").document[0]["keeper_alive"] is False
@@ -150,7 +150,7 @@ def test_a_person_s_word_is_named_and_an_open_question_too(cli: Cli, keeper: Kee
     question = waiting(store)
     assert f": asked: {question} waits in the inbox" in cli("show", "last").out
     cli("answer", question, *HAPPENED, "--no-resume")
-    assert ": happened, by the word of ann: it is on the list" in cli("show", "last").out
+    assert ": happened, as answered by ann: it is on the list" in cli("show", "last").out
 
 
 def test_a_run_whose_question_was_answered_waits_for_nobody(cli: Cli, keeper: Keeper, store: Store) -> None:
@@ -158,7 +158,7 @@ def test_a_run_whose_question_was_answered_waits_for_nobody(cli: Cli, keeper: Ke
     run = store.inbox.question(question).run_id
     assert "waiting" in cli("runs").out and "answered" not in cli("runs").out + cli("show", "last").out
     cli("answer", question, *HAPPENED, "--no-resume")
-    goes_on = f"answered; the run goes on with: browser-agent resume {run}"
+    goes_on = f"answered; resume the run with: browser-agent resume {run}"
     listed, shown = cli("runs").out, cli("show", "last").out
     assert f"{run}: {goes_on}" in listed and "waiting" not in listed
     assert f"  {goes_on}" in shown
@@ -196,4 +196,4 @@ def test_the_audit_log_is_verified_and_shown(cli: Cli, store: Store) -> None:
         session.connection().exec_driver_sql("DELETE FROM audit WHERE seq = 2")
     said = cli("audit", "verify")
     assert said.code == 1
-    assert "line 3: line 2 is not there" in said.out
+    assert "line 3: line 2 is missing" in said.out

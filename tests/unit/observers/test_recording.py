@@ -130,7 +130,7 @@ def test_a_file_is_seen_when_it_is_complete_and_holds_our_key() -> None:
     [
         (file("other.csv"), "no such file came"),
         (file(size=None, sha256=None, text=None), "has begun and isn't complete"),
-        (file(size=None, sha256=None, text=None, failure="canceled"), "did not come to its end: canceled"),
+        (file(size=None, sha256=None, text=None, failure="canceled"), "did not finish: canceled"),
         (file(text=None), "isn't text that can be looked through"),
         (file(text="Order number"), "no line of it holds"),
         (file(text="Order;ORD-9"), "doesn't hold our key"),

@@ -140,7 +140,10 @@ def test_an_address_that_refuses_it_changes_nothing_and_is_tried_again_next_time
     question = asked(store, claim(store))
     (said,) = keep(store, question.run_id, (f"{address}/{status}",))
     assert (said.kind, len(came)) == ("notification", 1)
-    assert f"Nobody was notified of question {question.id}" in said.words and f"answered {status}" in said.words
+    assert (
+        f"The notification of question {question.id} was not delivered" in said.words
+        and f"answered {status}" in said.words
+    )
     assert "secret" not in said.words
     keep(store, question.run_id, (f"{address}/200",))
     assert len(came) == 2

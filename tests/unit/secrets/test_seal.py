@@ -119,7 +119,7 @@ def test_a_keyring_that_is_locked_or_empty_is_told_and_nothing_goes_on_unsealed(
     locker.locked = True
     with pytest.raises(Misuse, match="KeyringLocked: it is locked"):
         load_seal(path)
-    with pytest.raises(Misuse, match="No key was made"):
+    with pytest.raises(Misuse, match="No key was created"):
         new_key(tmp_path / "another", in_keyring=True)
     assert not (tmp_path / "another").exists()
     locker.locked = False

@@ -1,4 +1,4 @@
-"""A secret can be used; it can't be printed, pickled, returned, or given in the clear on a command line."""
+"""A secret can be used; it can't be printed, pickled, returned, or given in clear text on a command line."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_what_cannot_be_had_is_said_without_a_value(source, monkeypatch):
 
 def test_a_secret_in_the_clear_is_refused_and_not_repeated():
     with pytest.raises(WrongArguments) as wrong:
-        parse_arguments(signing_in, {"login": {"user": "a", "password": "hunter2 in the clear"}})
+        parse_arguments(signing_in, {"login": {"user": "a", "password": "hunter2 in clear text"}})
     assert "hunter2" not in str(wrong.value) and "env:NAME" in str(wrong.value)
 
 
