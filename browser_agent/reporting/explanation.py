@@ -33,10 +33,19 @@ class Explanation:
 def explanations(lines: Iterable[Mapping[str, Any]]) -> Iterator[Explanation]:
     """The verdicts that are explained in the lines of an audit log, in their order.
 
-    A change of state for which nothing was checked, such as from made to in doubt, is none.
+    A change of state for which nothing was checked, such as from made to in doubt, is none. A line that somebody has
+    changed is left out if it can't be read; the chain says that it doesn't hold.
     """
     for line in lines:
-        conditions = tuple(Condition.model_validate(each) for each in line.get("conditions", ()))
-        if line["kind"] == "verdict" and (conditions or line.get("by")):
-            state, by = GestureState(line["ended"]), line.get("by") or ""
-            yield Explanation(line["gesture"], line["at"], line["attempt"], state, by, conditions)
+        try:
+            found = _explanation(line)
+        except (KeyError, TypeError, ValueError):
+            continue
+        if found.conditions or found.by:
+            yield found
+
+
+def _explanation(line: Mapping[str, Any]) -> Explanation:
+    conditions = tuple(Condition.model_validate(each) for each in line.get("conditions", ()))
+    state, by = GestureState(line["ended"]), line.get("by") or ""
+    return Explanation(line["gesture"], line["at"], line["attempt"], state, by, conditions)

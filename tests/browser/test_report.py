@@ -20,6 +20,7 @@ from browser_agent.errors import Misuse, UnknownName
 from browser_agent.reporting.html_report import write_report
 from browser_agent.states import Answer, EndKind, GestureState, QuestionKind, RunState, StepState
 from browser_agent.store import AttemptEnd, Consent, Lease, NewQuestion, PersonAnswer, Store
+from observers import Condition
 from tests.store.building import NOON, HandClock, called, claim, folder_of, intent, submit
 
 HOSTILE = "<script>document.title = 'owned'</script><img src=http://evil.example/x onerror=\"document.title='owned'\">"
@@ -93,6 +94,10 @@ class Story:
             values=json.dumps({"number": number}),
             proven_by=json.dumps(ids),
             reasons='["one new match of its key"]',
+            conditions=[
+                Condition(of="presence", observer="the confirmation", needs="it is new", holds=True, seen="not before"),
+                Condition(of="presence", needs="it happened once", holds=False, seen="two matches"),
+            ],
             **facts,
         )
         step = self.store.journal.gesture(gesture).step_id
@@ -173,6 +178,17 @@ def test_a_reviewer_sees_the_changes_and_what_proves_them(opened: Page) -> None:
     assert "the confirmation “Invoice INV-2301 posted” (look 1)" in first.inner_text()
     assert "unknown" in second.inner_text()
     assert "INV-2301" not in second.inner_text()
+
+
+def test_the_conditions_of_a_verdict_are_folded_unless_they_are_asked_for(
+    opened: Page, store: Store, tmp_path: Path
+) -> None:
+    folded = opened.locator("details", has_text="Conditions of “happened”")
+    assert folded.get_attribute("open") is None and "1 of 2 hold" in folded.inner_text()
+    opened.goto(write_report(store, store.leases.runs()[0].id, tmp_path / "why.html", explain=True).as_uri())
+    said = opened.locator("details[open]", has_text="Conditions of “happened”").inner_text()
+    assert "yes the confirmation: it is new\nnot before" in said
+    assert "no it happened once\ntwo matches" in said
 
 
 def test_what_the_browser_sent_again_by_itself_stands_with_its_gesture(opened: Page) -> None:

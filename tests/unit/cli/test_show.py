@@ -11,8 +11,9 @@ import pytest
 
 from browser_agent.ownership.takeover import own_process
 from browser_agent.script.steps import WORDS
-from browser_agent.states import EndKind, GestureState, QuestionKind, QuestionState
-from browser_agent.store import AttemptEnd, Store
+from browser_agent.states import Answer, EndKind, GestureState, QuestionKind, QuestionState
+from browser_agent.store import AttemptEnd, PersonAnswer, Store
+from observers import Condition
 from tests.fix_cli import HAPPENED, Cli, Keeper, waiting
 from tests.store.building import asked, brought, claim, folder_of, submit, without_triggers
 
@@ -197,3 +198,29 @@ def test_the_audit_log_is_verified_and_shown(cli: Cli, store: Store) -> None:
     said = cli("audit", "verify")
     assert said.code == 1
     assert "line 3: line 2 is missing" in said.out
+
+
+def test_a_verdict_is_explained_by_the_conditions_that_were_checked(cli: Cli, store: Store) -> None:
+    lease = claim(store, submit(store))
+    gesture = brought(store, lease, GestureState.IN_DOUBT)
+    dead = Condition(of="absence", needs="the browser was seen dead", holds=False, seen="it isn't known to be dead")
+    read = Condition(of="absence", observer="the record", needs="it read the whole list", holds=True, seen="3 rows")
+    store.journal.move(lease, gesture.id, GestureState.UNKNOWN, [read, dead])
+    said = cli("show", "last", "--explain").out
+    assert f"Why unknown: {gesture.words}" in said
+    assert "the record\n    yes  it read the whole list\n         3 rows\n" in said
+    assert "    no   the browser was seen dead\n         it isn't known to be dead\n" in said
+    (verdict,) = cli("show", "last", "--explain", "--json").document["verdicts"]
+    assert (verdict["ended"], [each["holds"] for each in verdict["conditions"]]) == ("unknown", [True, False])
+    assert "verdicts" not in cli("show", "last", "--json").document
+
+
+def test_a_verdict_of_a_person_is_explained_by_their_name(cli: Cli, store: Store) -> None:
+    question = asked(store, claim(store, submit(store)))
+    store.inbox.answer(question.id, PersonAnswer(Answer.HAPPENED, "ann", "it is on the list"))
+    assert "ann decided it" in cli("show", "last", "--explain").out
+
+
+def test_a_run_without_a_verdict_says_so(cli: Cli, store: Store) -> None:
+    submit(store)
+    assert "No gesture of this run has a verdict yet." in cli("show", "last", "--explain").out

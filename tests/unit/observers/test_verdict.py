@@ -474,3 +474,40 @@ def test_a_refusal_that_stood_there_before_the_gesture_is_none_of_it() -> None:
     shown = RECORD.cannot_tell(at=AT).model_copy(update={"refusal": True})
     assert new_refusal([shown], [blind()]) and new_refusal([shown], [None]) and new_refusal([shown], [])
     assert not new_refusal([shown], [shown]) and not new_refusal([blind()], [None])
+
+
+# why
+
+
+def test_a_verdict_lists_its_conditions_and_what_showed_them() -> None:
+    verdict = weigh([empty(rows=4)], [empty(rows=3)], [RECORD], SURE)
+    assert all(each.holds and each.of == "absence" for each in verdict.conditions)
+    facts = {each.needs: each.seen for each in verdict.conditions}
+    assert facts["it shows no fewer rows than before"] == "4 rows now, 3 before the gesture"
+    assert facts["nothing can take effect late any more"] == "it has been dead for 30 s; late_commit is 30 s"
+    observers = [each.observer for each in verdict.conditions]
+    assert observers == sorted(observers, reverse=True), "those of no single observer stand last"
+
+
+def test_what_is_missing_is_a_condition_that_does_not_hold() -> None:
+    verdict = weigh([empty()], [empty()], [RECORD], NOTHING_KNOWN)
+    unmet = [each.seen for each in verdict.conditions if not each.holds]
+    assert tuple(unmet) == verdict.missing
+    assert len(unmet) == 3
+
+
+def test_what_happened_twice_does_not_hold_as_having_happened_once() -> None:
+    verdict = weigh([seen(RECORD, inv("A"), inv("B"))], [empty()], [RECORD], CLEAN)
+    assert [each.needs for each in verdict.conditions if not each.holds] == ["it happened once"]
+
+
+def test_an_observer_that_was_not_needed_for_a_presence_is_not_in_the_list() -> None:
+    text = TEXT.cannot_tell("not on the page", at=AT)
+    verdict = weigh([text, seen(RECORD, inv())], [text, empty()], [TEXT, RECORD], CLEAN)
+    assert {each.observer for each in verdict.conditions} == {str(RECORD), ""}
+    assert all(each.holds for each in verdict.conditions)
+
+
+def test_conditions_against_a_presence_name_the_contradiction() -> None:
+    verdict = weigh([seen(RECORD, inv())], [empty()], [RECORD], Circumstances(nothing_left=True))
+    assert [each.needs for each in verdict.conditions if not each.holds] == ["nothing contradicts it"]
