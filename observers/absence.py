@@ -72,7 +72,7 @@ def _conditions(
         "the clock was set during the wait, so the length of the wait is unknown",
         not circumstances.clock_jumped,
     )
-    yield "the browser that made the gesture isn't known to be dead", circumstances.sender_dead
+    yield "the browser that made the gesture isn't confirmed dead", circumstances.sender_dead
     late = may_be_late(seen, circumstances)
     yield late, not late
 

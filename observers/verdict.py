@@ -98,7 +98,7 @@ def weigh(
 
     Args:
         observations: by position of the observer in `proof`.
-        baselines: likewise; None, or a shorter list, where nobody looked before.
+        baselines: what each observer said before the gesture; None, or a shorter list, if there was no such look.
         proof: the observers, as they are stored with the intent.
         circumstances: what else is known.
 
@@ -274,7 +274,7 @@ def _missing_of_the_second(present: list[_Finding], told: Circumstances) -> str:
         return ""
     if any(match.ours for finding in present for match in finding.matches):
         return ""
-    late = "" if told.sender_dead else "the browser that made the gesture isn't known to be dead"
+    late = "" if told.sender_dead else "the browser that made the gesture isn't confirmed dead"
     late = late or next((words for one in present if (words := may_be_late(one.seen, told))), "")
     return (
         f"an earlier gesture of this step may have made it, and this one's effect may still come: {late}"
