@@ -114,9 +114,9 @@ def was_refused(kind: str, log: str, *, seen_in_page: bool | None, page_answers:
 def nothing_left(report: WireReport) -> bool:
     """Whether nothing of the gesture can have left the browser: the gate was armed throughout and released nothing.
 
-    Valid only for a report that is read AFTER the browser was seen dead, because requests released while it was being
-    ended count. Unless the declared commit request itself was held at the gate, a GET that passed may have been the
-    commit.
+    Valid only for a report that is read AFTER the browser was confirmed dead, because requests released while it was
+    being ended count. Unless the declared commit request itself was held at the gate, a GET that passed may have been
+    the commit.
     """
     commit_held = any(fact.declared for fact in report.facts)
     unseen = report.sockets or report.workers or report.restarts or (report.reads and not commit_held)

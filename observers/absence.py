@@ -85,8 +85,8 @@ def _conditions(seen: Observation, circumstances: Circumstances, before: Observa
     yield _check(circumstances.spaced_looks_agree, "two looks, spaced in time, say the same", second)
     jumped = "the clock was set during the wait, so the length of the wait is unknown"
     yield _check(not circumstances.clock_jumped, "the clock was not set during the wait", jumped)
-    alive = "the browser that made the gesture isn't known to be dead"
-    yield _check(circumstances.sender_dead, "the browser that made the gesture was seen dead", alive)
+    alive = "the browser that made the gesture isn't confirmed dead"
+    yield _check(circumstances.sender_dead, "the browser that made the gesture was confirmed dead", alive)
     late = may_be_late(seen, circumstances)
     yield _check(not late, "nothing can take effect late any more", late, _waited(seen, circumstances))
 

@@ -8,8 +8,8 @@ from .evidence import Frozen
 class Circumstances(Frozen):
     """What is known besides the observations. Each default claims as little as possible.
 
-    sender_dead: the gesture's worker, driver and browser ended and were seen dead.
-    waited: time since they were seen dead.
+    sender_dead: the gesture's worker, driver and browser ended and were confirmed dead.
+    waited: time since they were confirmed dead.
     late_commit: the site's declared time within which a request under way takes effect; None = undeclared.
     spaced_looks_agree: two looks, spaced in time, said the same.
     guarded: the gate released the gesture's request once, on a fresh connection, and stood throughout.

@@ -185,7 +185,7 @@ def _missing_of_the_second(present: Sequence[Finding], told: Circumstances) -> s
         return ""
     if any(match.ours for finding in present for match in finding.matches):
         return ""
-    late = "" if told.sender_dead else "the browser that made the gesture isn't known to be dead"
+    late = "" if told.sender_dead else "the browser that made the gesture isn't confirmed dead"
     late = late or next((words for one in present if (words := may_be_late(one.seen, told))), "")
     return (
         f"an earlier gesture of this step may have made it, and this one's effect may still come: {late}"

@@ -65,7 +65,7 @@ def weigh(
 
     Args:
         observations: by position of the observer in `proof`.
-        baselines: likewise; None, or a shorter list, where nobody looked before.
+        baselines: what each observer said before the gesture; None, or a shorter list, if there was no such look.
         proof: the observers, as they are stored with the intent.
         circumstances: what else is known.
 

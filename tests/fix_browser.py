@@ -1,4 +1,4 @@
-"""Real Chromiums of our own, each ended and seen dead when its test is over.
+"""Real Chromiums of our own, each ended and confirmed dead when its test is over.
 
 `playwright` is pytest-playwright's: a thread can have only one, so nobody starts another.
 """

@@ -209,7 +209,7 @@ class Chromium:
         ]
 
     def end(self, deadline_seconds: float = 10.0) -> frozenset[ProcessId]:
-        """Kill all of its processes with SIGKILL, and return those that were found, each seen dead.
+        """Kill all of its processes with SIGKILL, and return those that were found, each confirmed dead.
 
         Chromium's children (the zygote, the crash handler) may lead their own process groups and outlive their parent.
         So they are found by the process tree, by the group, and by the profile in the command line.

@@ -70,13 +70,13 @@ class Downloads:
         page.on("download", self._download_started)
 
     def _download_started(self, download: Download) -> None:
-        """Wait for it to finish, while everything else goes on: this is called from an event."""
+        """Wait for it to finish, without blocking anything else: this is called from an event."""
         name = safe_name(download.suggested_filename)
         self._pending[download] = name
         self._count += 1
         owner = f"{self._owner}-{self._count}"
         try:
-            kept = keep(Path(download.path()), self._folder, name, owner)
+            kept = save(Path(download.path()), self._folder, name, owner)
         except (Error, OSError) as error:
             if self._pending.pop(download, None):
                 why = (str(error).splitlines() or [""])[0]
@@ -116,7 +116,7 @@ def check_folder(folder: Path | None) -> None:
         ) from error
 
 
-def keep(source: Path, folder: Path, wanted: str, owner: str) -> Path:
+def save(source: Path, folder: Path, wanted: str, owner: str) -> Path:
     """Keep a copy of a complete file in a folder; return when it is on the disk.
 
     Args:

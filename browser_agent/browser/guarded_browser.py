@@ -1,7 +1,7 @@
 """The keeper's Chromium: its process, the keeper's own connection to it, and the gate.
 
-It outlives workers. Nothing is concluded from its silence before it has been killed and seen dead. The session (cookies
-and storage) is kept in memory, so that a new browser can look under the same account.
+It outlives workers. Nothing is concluded from its silence before it has been killed and confirmed dead. The session
+(cookies and storage) is kept in memory, so that a new browser can look under the same account.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ class GuardedBrowser:
             await _within(STATE_SECONDS, self._dialogs.pop().dismiss())
 
     async def end(self) -> datetime:
-        """Kill all of its processes, and return when all were seen dead.
+        """Kill all of its processes, and return when all were confirmed dead.
 
         Raises:
             StillAlive: one of them is still alive, so nothing may be concluded.

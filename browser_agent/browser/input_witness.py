@@ -36,7 +36,7 @@ _READ = """() => {
 
 
 class Witness:
-    """Records the trusted events of one page. Whoever is attached to the page arms it again for each gesture."""
+    """Records the trusted events of one page. The process attached to the page arms it again for each gesture."""
 
     def __init__(self, page: Page) -> None:
         self._page = page

@@ -197,7 +197,7 @@ class _File:
         self.result = Downloaded(name=download.suggested_filename, at=at)
 
     def wait(self) -> None:
-        """Wait for it to finish, while everything else goes on: this is called from an event. Never raises."""
+        """Wait for it to finish, without blocking anything else: this is called from an event. Never raises."""
         try:
             facts = _contents(Path(self._download.path()))
         except (Error, OSError) as error:

@@ -63,12 +63,12 @@ def find(snapshot: Mapping[str, Any], scrubber: Scrubber, width: float, shown: S
     documents = [_Document(each, snapshot["strings"], width / wide) for each in snapshot["documents"]]
     main = documents[0]
     x, y, right, bottom = main.view
-    _Reader(documents, scrubber, shown, found).read(main, _Place(-main.left, -main.top, (x, y, right, bottom)))
+    _Reader(documents, scrubber, shown, found).read(main, _Position(-main.left, -main.top, (x, y, right, bottom)))
     return found
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Position:
     """A document's position in the page's viewport; `slack` = what is unknown about its frame's border, in pixels."""
 
     dx: float
@@ -135,10 +135,10 @@ class _Document:
         attributes = self._attributes(node)
         return self._values.get(node) or attributes.get("alt") or attributes.get("value", "")
 
-    def piece(self, layout: int, node: int, place: _Place) -> _Piece | None:
+    def piece(self, layout: int, node: int, position: _Position) -> _Piece | None:
         text = self._text(self._layout["text"][layout])
         boxes, own = self._text_boxes, self._boxes.get(layout, ())
-        told = [(place.rect(self._scaled(boxes["bounds"][i])), boxes["start"][i], boxes["length"][i]) for i in own]
+        told = [(position.rect(self._scaled(boxes["bounds"][i])), boxes["start"][i], boxes["length"][i]) for i in own]
         return _Piece(node, text, told) if text and told else None
 
     def is_text(self, node: int) -> bool:
@@ -187,12 +187,12 @@ class _Reader:
     ) -> None:
         self._documents, self._scrubber, self._shown, self._found = documents, scrubber, shown, found
 
-    def read(self, document: _Document, place: _Place) -> None:
+    def read(self, document: _Document, position: _Position) -> None:
         self._found.needs_recheck |= document.closed
         pieces: list[_Piece] = []
         for layout, node, bounds in document.laid_out():
-            rect, name = place.rect(bounds), document.name(node)
-            piece = document.piece(layout, node, place)
+            rect, name = position.rect(bounds), document.name(node)
+            piece = document.piece(layout, node, position)
             if document.covered[node]:
                 self._cover(document, node, rect)
                 self._found.boxes += [box for box, _, _ in piece.boxes] if piece else []
@@ -219,7 +219,7 @@ class _Reader:
             self._found.boxes.append(rect)
             return
         dx, dy = rect[0] - inner.left, rect[1] - inner.top
-        self.read(inner, _Place(dx, dy, rect, (max(more[0], 0.0), max(more[1], 0.0))))
+        self.read(inner, _Position(dx, dy, rect, (max(more[0], 0.0), max(more[1], 0.0))))
 
     def _texts(self, document: _Document, pieces: Sequence[_Piece]) -> None:
         """Find what must not be seen in the running text: across nodes, but not into another column."""

@@ -113,10 +113,10 @@ def _listed(screen: Screen, title: str, lines: list[str], *, numbered: bool = Fa
 
 
 def _evidence(seen: Mapping[str, Any]) -> Iterator[str]:
-    place = f" ({seen['address']})" if seen.get("address") else ""
+    address = f" ({seen['address']})" if seen.get("address") else ""
     text = f": {one_line(seen['text'], 400)}" if seen.get("text") else ""
     picture = " [picture: see `browser-agent report`]" if seen.get("blob") else ""
-    yield f"{one_line(seen.get('words', ''))}{place}{text}{picture}"
+    yield f"{one_line(seen.get('words', ''))}{address}{text}{picture}"
     for row in seen.get("rows") or ():
         yield "  " + " | ".join(f"{name}: {one_line(value, 60)}" for name, value in row.items())
 

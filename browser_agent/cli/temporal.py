@@ -81,7 +81,7 @@ def worker(
     desk = open_desk(store, as_json, new=True, keeps_sessions=True, using=using)
 
     async def serve() -> None:
-        client = await door.connect(_place(using))
+        client = await door.connect(_temporal_address(using))
         desk.screen.progress(f"Waiting for runs in {using.temporal_queue}, up to {browsers} at once.")
 
         def submit_wanted(wanted: ScheduledRun, day: str) -> str:
@@ -119,7 +119,7 @@ def workflows(
     desk = open_desk(store, as_json, new=True, using=using)
 
     async def serve() -> None:
-        client = await door.connect(_place(using))
+        client = await door.connect(_temporal_address(using))
         desk.screen.progress(f"Serving the workflows of {using.temporal_queue}.")
         await door.serve(StoreActivities(client, desk.store).worker(using.temporal_queue))
 
@@ -149,16 +149,16 @@ def submit(
     Example:  browser-agent temporal submit invoices.py day=2026-11-30 --key invoices-2026-11-30
     """
     using = _using(given, address, namespace, queue)
-    door, place = _door(), _place(using)
+    door, where = _door(), _temporal_address(using)
     found = load_task(file)
     values = parse_arguments(found, named_values(arguments or [], "an argument of the task"))
     desk = open_desk(store, as_json, new=True, using=using)
     bind(found, named_values(site or [], "a site"), named_values(account or [], "an account"), using)
 
     async def start() -> Exit:
-        client = await door.connect(place)
+        client = await door.connect(where)
         row = write_down(desk.store, found, values, key)
-        new = await door.start(client, row, place, _limits(using))
+        new = await door.start(client, row, where, _limits(using))
         workflow = door.workflow_id(row)
         desk.screen.say(f"Run {row.id}: {row.task_name}", "bold")
         desk.screen.say(f"Workflow {workflow} {'was started' if new else 'exists already; nothing was started'}.")
@@ -211,7 +211,7 @@ def answer(
     reply = Reply(question, str(said), by, reason, values, override, **consent)
 
     async def give() -> Exit:
-        found = await door.answer(await door.connect(_place(using)), row, reply)
+        found = await door.answer(await door.connect(_temporal_address(using)), row, reply)
         taken = desk.store.inbox.question(question)
         settled = f"One more look settled it: {taken.reason}. Your answer was not recorded."
         desk.screen.say(f"Answer recorded: {word}, by {by}." if taken.answer else settled, "green")
@@ -241,7 +241,7 @@ def resume(
     row = desk.run(name)
 
     async def resume_workflow() -> Exit:
-        await door.resume(await door.connect(_place(using)), row, _place(using), _limits(using))
+        await door.resume(await door.connect(_temporal_address(using)), row, _temporal_address(using), _limits(using))
         desk.screen.say(f"Workflow {door.workflow_id(row)} resumes run {row.id}.")
         desk.screen.document({"run": row.id, "workflow": door.workflow_id(row)})
         return Exit.FINISHED
@@ -292,8 +292,8 @@ def schedule(
     screen = Screen(as_json)
 
     async def make() -> Exit:
-        client = await door.connect(_place(using))
-        await door.schedule(client, name, wanted, cron=cron, at=_place(using), limits=_limits(using))
+        client = await door.connect(_temporal_address(using))
+        await door.schedule(client, name, wanted, cron=cron, at=_temporal_address(using), limits=_limits(using))
         screen.say(f"Schedule {name} starts {found.name} at: {'; '.join(cron)} (UTC).")
         screen.document({"schedule": name, "task": wanted.task})
         return Exit.FINISHED
@@ -332,7 +332,7 @@ def _using(given: list[str] | None, address: str | None, namespace: str | None, 
     return resolved(given, temporal_address=address, temporal_namespace=namespace, temporal_queue=queue).settings
 
 
-def _place(using: Settings) -> TemporalAddress:
+def _temporal_address(using: Settings) -> TemporalAddress:
     from browser_agent.keeper.temporal.client import TemporalAddress
 
     return TemporalAddress(using.temporal_address, using.temporal_namespace, using.temporal_queue)

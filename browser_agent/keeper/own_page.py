@@ -1,7 +1,7 @@
 """Open runs: gestures on a page that the caller owns (a test, an agent, a notebook), recorded and proven.
 
-There is no keeper, and the browser isn't ours to end: no sender is ever seen dead, so absence never proves anything. A
-gesture is never repeated automatically, because only the page's owner can prepare the page for it.
+There is no keeper, and the browser isn't ours to end. No sender is confirmed dead, so absence never proves anything.
+A gesture is never repeated automatically, because only the page's owner can prepare the page for it.
 """
 
 from __future__ import annotations

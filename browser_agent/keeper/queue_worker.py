@@ -32,7 +32,7 @@ class WorkerLimits:
     Args:
         concurrency: how many runs it keeps at once.
         max_runs: how many runs it takes before it ends; None = any number.
-        until_idle: it ends when it keeps no run and there is none to take.
+        until_idle: end when it keeps no run and can take none.
     """
 
     concurrency: int = 1

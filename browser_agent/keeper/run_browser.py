@@ -1,7 +1,7 @@
 """Starts, adopts, guards and ends the browser of one run across its attempts, and keeps what its gates saw.
 
-The browser is ended by SIGKILL and seen dead, because nothing may be concluded from the silence of a browser that could
-still send. Its session stays in memory for the next one.
+The browser is ended by SIGKILL and confirmed dead, because nothing may be concluded from the silence of a browser that
+could still send. Its session stays in memory for the next one.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class RunBrowser:
 
     async def end_browser(self) -> None:
         """End the browser and see it dead; its session stays in memory for the next one."""
-        if self._guarded is None:  # all earlier ones were seen dead when the run was taken over
+        if self._guarded is None:  # all earlier ones were confirmed dead when the run was taken over
             return
         self._guarded.gate.refuse("the browser is being ended")
         self._session = await self._guarded.state()

@@ -170,7 +170,7 @@ class WorkerAttempt(Attempt):
         return ""
 
     def end_browser(self) -> datetime:
-        """Have the keeper end the browser; returns when all of it was seen dead. The next use starts a new one."""
+        """Have the keeper end the browser; returns when all of it was confirmed dead. The next use starts a new one."""
         reply = self.channel.ask("end_browser")
         self._task_page = None
         return datetime.fromisoformat(reply["dead_at"])

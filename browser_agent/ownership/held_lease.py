@@ -178,7 +178,7 @@ class HeldLease(RenewedLease):
         await asyncio.to_thread(self._store.leases.end_attempt, lease or self.lease, end)
 
     async def attest(self) -> None:
-        """Attest, for other hosts, that all that this keeper and earlier ones here had started was seen dead."""
+        """Attest, for other hosts, that all that this keeper and earlier ones here had started was confirmed dead."""
         numbers = [*(row.number for row in earlier_attempts(self._store, self.lease)), self.lease.attempt]
         await asyncio.to_thread(self._store.deaths.attest, self._run, numbers, own_process())
 

@@ -36,7 +36,7 @@ def visible_here(store: Store, host: str, process: str) -> bool:
 
 
 def is_over(store: Store, attempt: AttemptRow) -> bool:
-    """Whether the attempt's keeper has ended it, or is seen dead on this host."""
+    """Whether the attempt's keeper has ended it, or is confirmed dead on this host."""
     return attempt.ended is not None or (
         visible_here(store, attempt.host, attempt.keeper) and not process_alive(attempt.keeper)
     )
@@ -110,7 +110,7 @@ def keeper_alive(store: Store, run: RunRow) -> bool | None:
 
 
 def _reassigned(previous: AttemptRow, engine: Engine) -> bool:
-    """Whether our engine had assigned the last attempt too, and has assigned the run anew since."""
+    """Whether our engine had assigned the last attempt too, and has assigned the run again since."""
     stored = json.loads(previous.keeper)
     if not engine.name or stored.get("engine") != engine.name:
         return False

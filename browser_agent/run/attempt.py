@@ -38,7 +38,7 @@ class Attempt(ABC):
         options: the run's options.
 
     Attributes:
-        may_end: the browser is ours to end. If it isn't, no sender is ever seen dead, and absence never proves.
+        may_end: the browser is ours to end. If it isn't, no sender is ever confirmed dead, and absence never proves.
     """
 
     may_end: ClassVar[bool]
@@ -117,8 +117,8 @@ class Attempt(ABC):
     def end_browser(self) -> datetime:
         """Make sure that the gesture's page sends nothing more; returns the time from which that holds.
 
-        The browser is ended and seen dead. If it isn't ours to end, the guard refuses every request until it is opened
-        again.
+        The browser is ended and confirmed dead. If it isn't ours to end, the guard refuses every request until it is
+        opened again.
         """
 
     @abstractmethod

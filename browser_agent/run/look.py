@@ -51,7 +51,7 @@ BASELINE = TypeAdapter(tuple[Observation | None, ...])
 class Case:
     """A gesture and the proof that settles it, with what has been seen of it so far.
 
-    `baseline`: what each observer saw before it was made. `dead_at`: when its sender was seen dead. `written`: the
+    `baseline`: what each observer saw before it was made. `dead_at`: when its sender was confirmed dead. `written`: the
     sites that its released requests went to; None = one that isn't declared. `earlier_may_be_late`: an earlier gesture
     of the step may still take effect. `promises`: answers, seen by the gate of an earlier keeper, that contradict an
     absence. `early`: what stood on the page while the commit request was unanswered; None = nobody looked then.

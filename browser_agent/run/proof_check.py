@@ -67,7 +67,7 @@ class ObserverCheck:
         there: what it already sees of the gesture's effect, each as the page shows it.
         reasons: what it could not tell or doubts, in sentences.
         presence: what is missing for it to prove a presence, in sentences; empty = it could prove one.
-        absence: what is missing for it to prove an absence, likewise.
+        absence: what is missing for it to prove an absence; empty if nothing is.
         on_your_word: what it declares and no look has shown: name -> in words.
     """
 

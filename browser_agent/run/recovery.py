@@ -2,7 +2,7 @@
 
 The proof is the one that settles it on a good day. The order, each step only if those before it settled nothing:
 (1) what write order and the gate prove; (2) the page as it stands and fresh pages, at once; (3) the site's written
-contract; (4) the browser ended and seen dead, a wait until nothing can arrive late, a look from a new browser;
+contract; (4) the browser ended and confirmed dead, a wait until nothing can arrive late, a look from a new browser;
 (5) a question. Presence concludes at once, absence only when all of its conditions hold. Recovery makes no gesture and
 reloads no page.
 """

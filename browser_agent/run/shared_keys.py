@@ -31,7 +31,7 @@ def window(
     Args:
         row: the gesture.
         late_commit: how late a request may still take effect, as its site declares it.
-        dead_at: when its sender was seen dead.
+        dead_at: when its sender was confirmed dead.
         now: by the store's clock.
     """
     if row.dispatched_at is None:

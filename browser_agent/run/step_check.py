@@ -55,7 +55,7 @@ class StepCheck:
         there: what a unique key already finds: a run would ask before it makes another one.
         obstacles: why a run would not make its gesture.
         presence: what is missing to prove that it happened, in sentences; empty = it could be proven.
-        absence: what is missing to prove that it did not happen, likewise.
+        absence: what is missing to prove that it did not happen; empty if nothing is.
         contradicted: declarations that the look contradicts, in sentences.
         on_your_word: what is declared and no look has shown: name -> in words.
         refused: requests of its pages that the dry run refused.

@@ -88,7 +88,7 @@ class StepHistory:
 
         Args:
             again: how many further gestures the step makes after a proven absence. A person who says that it isn't
-                there, and is to be made again, may go beyond it.
+                there, and shall be made again, may exceed it.
             refusals_left: how many refusals this attempt has left; below 0 = too many.
         """
         if self.last is None:

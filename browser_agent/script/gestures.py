@@ -83,7 +83,7 @@ _SELECTOR = re.compile(r"selector=(?P<quoted>'.*'|\".*\")>$", re.DOTALL)
 
 @dataclass(frozen=True)
 class Done(Generic[T_co]):
-    """The step's value without a gesture: nothing is to be done, since the effect is there already."""
+    """The step's value without a gesture: there is nothing to do, since the effect is there already."""
 
     value: T_co
 

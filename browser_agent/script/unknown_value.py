@@ -21,7 +21,7 @@ class UnknownValue:
     """Stands for a value that isn't known. Its attributes, its items and the results of its calls aren't known either.
 
     It can be given to another step as an argument. Every other use raises what `stop` returns, because the task would
-    go on with something that no site has said.
+    continue with a value that no site has given.
 
     Args:
         of: the call of the step whose value it is, in words.

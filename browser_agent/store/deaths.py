@@ -1,7 +1,7 @@
 """Deaths of attempts, recorded by a process of their own host, since no other host can see them.
 
 First the attempt's end is recorded, so that no new attempt takes over its browser while its processes are ended. Then
-its death is attested: worker, driver and browser were seen dead.
+its death is attested: worker, driver and browser were confirmed dead.
 """
 
 from __future__ import annotations

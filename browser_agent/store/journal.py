@@ -26,7 +26,7 @@ _MAY_SEND = (GestureState.DISPATCHING, GestureState.IN_DOUBT)
 _READ_BACK = ("proof", "known", "needs", "takes")
 """The parts of an intent that recovery reads, which must stay exact."""
 _PROGRESS = {"deaths": 0}
-"""Progress resets the run's count of deaths. A refusal or a proven absence is none: those could go on for ever."""
+"""Progress resets the run's count of deaths. A refusal or a proven absence doesn't: those could repeat for ever."""
 _DONE = frozenset({GestureState.HAPPENED, GestureState.REJECTED})
 _SETTLED = frozenset(state for state, arrows in GESTURE_ARROWS.items() if not arrows)
 

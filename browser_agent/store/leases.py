@@ -167,7 +167,7 @@ class Leases:
         Args:
             run: the run's id.
             keeper: JSON of the keeper's process.
-            keeper_dead: the last keeper was seen dead (same host, pid and start time), so its lease is not waited for.
+            keeper_dead: the last keeper was confirmed dead (by host, pid and start time), so its lease is ignored.
             after: the last attempt that the caller knows; the claim is a compare-and-set on it.
             present: the person who watches the run; None = nobody.
             of_queue: claim it only if the queue offers it to worker processes now.
@@ -176,7 +176,7 @@ class Leases:
 
         Raises:
             UnknownName: no such run.
-            InOtherHands: its lease has not run out and its keeper was not seen dead, or another process was faster.
+            InOtherHands: its lease has not expired and its keeper isn't confirmed dead, or another process was faster.
             NotAllowed: the run has ended for good.
         """
         with self._database.write() as session:

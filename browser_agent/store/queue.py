@@ -1,6 +1,7 @@
 """The queue: the runs that worker processes may take now, the most urgent first.
 
-The runs' own rows are the queue. It does not know which keepers live: whoever takes an interrupted run must check that.
+The runs' own rows are the queue. It does not know which keepers are alive: the one that takes an
+interrupted run must check that.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ LOOKS_AFTER = tuple(timedelta(seconds=seconds) for seconds in (15, 60, 300, 900,
 class Work(StrEnum):
     """Why a run may be taken, the most urgent first."""
 
-    INTERRUPTED = "interrupted"  # its keeper may be dead, which whoever takes it must check
+    INTERRUPTED = "interrupted"  # its keeper may be dead; the next one must check that
     READY = "ready"
     ANSWERED = "answered"  # it waited, and all its questions have ended
     NEW = "new"

@@ -72,7 +72,7 @@ class AttemptRow(SQLModel, table=True):
     )  # the last heartbeat; this and what follows by the database's clock
     progress: str | None = text_field(default=None)  # the last progress mark of a heartbeat
     progressed: datetime | None = time_field(default=None)  # when that mark first came
-    attested: datetime | None = time_field(default=None)  # when its worker, driver and browser were seen dead
+    attested: datetime | None = time_field(default=None)  # when its worker, driver and browser were confirmed dead
     attested_by: str | None = None  # the host, and JSON of the process that saw it
 
 
@@ -138,7 +138,7 @@ class GestureRow(SQLModel, table=True):
     change: str | None = text_field(default=None)  # JSON: what changed between the two pictures
     guarded: bool = False  # the gate at the wire was armed before the input
     wire: str | None = text_field(default=None)  # JSON: its requests, as the gate saw them
-    sender_dead_at: datetime | None = time_field(default=None)  # when its browser and worker were seen dead
+    sender_dead_at: datetime | None = time_field(default=None)  # when its browser and worker were confirmed dead
     values: str | None = data_field(default=None)  # JSON: what was proven
     count: int | None = None  # how many effects the counting observers saw
     reasons: str | None = text_field(default=None)  # JSON: list of sentences

@@ -14,7 +14,7 @@ class KillPlan:
     """The plan of one test.
 
     Attributes:
-        planned: what is to be killed, and where; None = nothing.
+        planned: what to kill, and where; None = nothing.
         done: it was killed.
     """
 

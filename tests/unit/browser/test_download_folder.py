@@ -40,7 +40,7 @@ def test_no_file_is_overwritten_not_even_one_of_somebody_else(tmp_path: Path) ->
     (folder / "a.csv").write_text("theirs")
     (folder / "a (2).csv").symlink_to(tmp_path / "nowhere")
     source.write_text("ours")
-    assert downloads.keep(source, folder, "a.csv", "run-1") == folder / "a (3).csv"
+    assert downloads.save(source, folder, "a.csv", "run-1") == folder / "a (3).csv"
     assert ((folder / "a.csv").read_text(), (folder / "a (3).csv").read_text()) == ("theirs", "ours")
     assert not (tmp_path / "nowhere").exists()
 
@@ -49,7 +49,7 @@ def test_no_file_is_overwritten_not_even_one_of_somebody_else(tmp_path: Path) ->
 def test_a_process_that_dies_while_it_copies_leaves_nothing_under_a_final_name(tmp_path: Path) -> None:
     source, folder = tmp_path / "source", tmp_path / "kept"
     os.mkfifo(source)
-    copies = "import sys; from pathlib import Path; from browser_agent.browser import downloads; downloads.keep"
+    copies = "import sys; from pathlib import Path; from browser_agent.browser import downloads; downloads.save"
     words = f"{copies}(Path(sys.argv[1]), Path(sys.argv[2]), 'a.csv', 'run-1-1')"
     process = subprocess.Popen([sys.executable, "-c", words, str(source), str(folder)])
     with source.open("wb", buffering=0) as to:

@@ -211,7 +211,7 @@ def without(**less: Any) -> Circumstances:
         (empty(fresh=False), SURE, "fresh page"),
         (empty(pending=True), SURE, "isn't done with"),
         (empty(), without(spaced_looks_agree=False), "second look"),
-        (empty(), without(sender_dead=False), "isn't known to be dead"),
+        (empty(), without(sender_dead=False), "isn't confirmed dead"),
         (empty(), without(late_commit=None), "doesn't declare how late"),
         (empty(), without(waited=None), "how long ago"),
         (empty(), without(waited=None, late_commit=timedelta(0)), "how long ago"),
@@ -250,7 +250,7 @@ def test_something_in_an_outbox_stands_against_the_absence_in_another_list() -> 
 
 def test_what_is_missing_is_told_of_the_observer_that_is_nearest_to_a_proof() -> None:
     verdict = weigh([blind(TEXT), empty()], [None, None], [TEXT, RECORD], without(sender_dead=False))
-    assert verdict.missing == ("the browser that made the gesture isn't known to be dead",)
+    assert verdict.missing == ("the browser that made the gesture isn't confirmed dead",)
 
 
 def test_without_observers_nothing_is_known() -> None:

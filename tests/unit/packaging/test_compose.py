@@ -1,4 +1,4 @@
-"""The compose file of the documentation names what is there. It is read here: nothing starts it, for want of Docker."""
+"""The compose file of the documentation names what exists. It is only read: nothing starts it, without Docker."""
 
 from __future__ import annotations
 
