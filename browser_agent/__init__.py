@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         Download,
         ErrorShown,
         Evidence,
+        Gone,
         Match,
         NewPage,
         Observation,
@@ -84,6 +85,7 @@ __all__ = [
     "Fact",
     "FileChanged",
     "Gesture",
+    "Gone",
     "InOtherHands",
     "KeeperGone",
     "Login",
@@ -135,8 +137,8 @@ __all__ = [
 
 _HOMES = {
     "browser_agent.browser.appearance": "Appearance",
-    "observers": "Address Both ConfirmationText Download ErrorShown Evidence Match NewPage Observation Observer Opened "
-    "OrderStatus Outcome Record SentMail Site ToastLog View",
+    "observers": "Address Both ConfirmationText Download ErrorShown Evidence Gone Match NewPage Observation Observer "
+    "Opened OrderStatus Outcome Record SentMail Site ToastLog View",
     "browser_agent.run.executor": "Run",
     "browser_agent.script.gestures": "Accept Done Gesture",
     "browser_agent.options": "Options",

@@ -15,6 +15,7 @@ from .confirmation import ConfirmationText
 from .download import Download
 from .error_shown import ErrorShown
 from .evidence import Box, Evidence, Match, Observation, Sight, plain_address
+from .gone import Gone
 from .mail import SentMail
 from .new_page import NewPage
 from .observer import KindTaken, Observer, RecordingKind, UnknownKind
@@ -45,6 +46,7 @@ __all__ = [
     "ErrorShown",
     "Evidence",
     "Found",
+    "Gone",
     "KindTaken",
     "Look",
     "LookFailed",

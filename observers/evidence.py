@@ -119,7 +119,8 @@ class Observation(Frozen):
     None = it isn't a list. `account`: the text of the signed-in sign, as the page showed it; "" = no such sign.
     `without_effect`: rows with our key that are declared to have no effect. `as_of`: the time that the list itself
     states for its content. `refusal`: the page says that it was refused. `misfit`: the page loaded, but isn't what the
-    observer was told to read: a table lacks its columns. `listing`: how the list was read; it is never stored.
+    observer was told to read: a table lacks its columns. `vanished`: what was seen is that a row is there no longer.
+    `listing`: how the list was read; it is never stored.
     """
 
     kind: str
@@ -144,6 +145,7 @@ class Observation(Frozen):
     as_of: Moment | None = None
     refusal: bool = False
     misfit: bool = False
+    vanished: bool = False
     listing: ListFacts | None = Field(default=None, exclude=True, repr=False)
 
     @property

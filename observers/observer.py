@@ -32,7 +32,7 @@ class KindTaken(TypeError):
 
 
 _kinds: dict[str, type["Observer"]] = {}
-_UNLESS_DECLARED = {"site": None, "unique": True, "staleness": timedelta(0)}
+_UNLESS_DECLARED = {"site": None, "unique": True, "staleness": timedelta(0), "times": 1}
 
 
 @dataclass_transform(frozen_default=True)
@@ -50,8 +50,8 @@ class Observer(ABC):
                 return self.cannot_tell("the order's page doesn't say that it is paid")
 
     `counts`: this kind counts effects; without it, what is seen proves "at least once". `opens`: this kind opens
-    fresh pages, so the first quick looks after a gesture leave it out. `site`, `unique` and `staleness` may be fields
-    of the subclass.
+    fresh pages, so the first quick looks after a gesture leave it out. `site`, `unique`, `staleness` and `times` (the
+    matches that one effect makes) may be fields of the subclass.
     """
 
     counts: ClassVar[bool] = False
@@ -64,6 +64,8 @@ class Observer(ABC):
         def unique(self) -> bool: ...
         @property
         def staleness(self) -> timedelta: ...
+        @property
+        def times(self) -> int: ...
 
     else:  # no class attributes: a dataclass would take them as defaults of a subclass's fields
 

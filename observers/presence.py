@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil
 from textwrap import shorten
 
 from .absence import may_be_late
@@ -17,7 +18,7 @@ class Finding:
     """The result of one observer's new matches: proof of presence, or a sighting that proves nothing yet.
 
     `position`: of the observer in the proof. `conditions`: those for its matches to prove. `parts`: the parts'
-    findings, if the effect has several parts.
+    findings, if the effect has several parts. `times`: the matches that one effect makes.
     """
 
     position: int
@@ -25,6 +26,7 @@ class Finding:
     seen: Observation
     conditions: tuple[Condition, ...]
     parts: "tuple[Finding, ...]" = ()
+    times: int = 1
 
     @property
     def doubt(self) -> str:
@@ -37,7 +39,7 @@ class Finding:
         if self.parts:
             return max(part.count for part in self.parts)
         if self.seen.counts:
-            return len(self.matches)
+            return ceil(len(self.matches) / self.times)
         return len({tuple(sorted(match.values.items())) or match.identity for match in self.matches})
 
     @property
@@ -73,8 +75,10 @@ def finding_of(
     new = new_matches(seen, before)
     if not new:
         return None
+    if observer.times > 1 and len(new) % observer.times:
+        seen = seen.model_copy(update={"partial": True})
     conditions = tuple(_conditions(seen, new, before, observer, circumstances))
-    return Finding(position, new, seen, conditions)
+    return Finding(position, new, seen, conditions, times=observer.times)
 
 
 def _of_parts(position: int, seen: Observation, found: Sequence[Finding | None]) -> Finding | None:
@@ -105,10 +109,13 @@ def _conditions(
     yield _check("the site is done with it", pending, of=seen)
     if pending:
         return
-    partial = f"{name} saw only a part of it" if seen.partial else ""
+    counted = f": {len(new)} new matches, where each time makes {observer.times}" if observer.times > 1 else ""
+    partial = f"{name} saw only a part of it{counted}" if seen.partial else ""
     yield _check("the whole effect is there", partial, of=seen)
     if partial:
         return
+    if seen.vanished:
+        yield _check("nothing else has vanished from the list", _doubt_of_a_vanished_row(seen, before), of=seen)
     if len(new) == 1 and new[0].ours:
         yield _check("it is this gesture's", "", "it carries a mark that only this gesture left", of=seen)
     elif observer.unique:
@@ -120,6 +127,17 @@ def _conditions(
         yield _check("it is this gesture's, although its key isn't unique", doubt, known, of=seen)
 
 
+def _doubt_of_a_vanished_row(seen: Observation, before: Observation | None) -> str:
+    """Why a list without the row may not be the list that held it; empty if it is the same one, less this row."""
+    if before is None or before.sight is not Sight.not_seen:
+        return ""  # the baseline's doubt, or a row that was gone before
+    if seen.account != before.account:
+        return f"{seen.observer} was read under “{seen.account}”, and under “{before.account}” before the gesture"
+    if before.rows is not None and (seen.rows or 0) < before.rows - 1:
+        return f"{seen.observer}: {seen.rows} rows were read, and {before.rows} before the gesture"
+    return ""
+
+
 def _doubt_of_a_shared_key(
     seen: Observation,
     new: tuple[Match, ...],
@@ -127,11 +145,11 @@ def _doubt_of_a_shared_key(
     observer: Observer,
     circumstances: Circumstances,
 ) -> str:
-    if len(new) > 1:
+    if len(new) > observer.times:
         return f"{seen.observer} saw {len(new)} new matches of a key that isn't unique"
     if before is None or before.sight is Sight.cannot_tell:
         return f"{seen.observer} saw a match of a key that isn't unique, and nobody looked before the gesture"
-    if whose := _whose_else(new[0], observer, circumstances):
+    if whose := next((words for one in new if (words := _whose_else(one, observer, circumstances))), ""):
         return f"{seen.observer} saw a match of a key that isn't unique: {whose}"
     return ""
 

@@ -44,6 +44,8 @@ class Record(Observer):
             too.
         as_of: a regular expression whose first group is the time that the list states for its content, read in the
             site's `zone` if it shows no offset.
+        times: how many such records the gesture makes at once, such as 3 for a batch of three. Fewer new ones are a
+            part of the effect; twice as many mean that it happened twice. A value in `reads` must be the same in each.
     """
 
     counts: ClassVar[bool] = True
@@ -64,10 +66,13 @@ class Record(Observer):
     created: str = ""
     empty: str = ""
     as_of: str = ""
+    times: int = 1
 
     def __post_init__(self) -> None:
         if not self.key:
             raise ValueError("a record without a key fits every row: give at least one column and its text")
+        if self.times < 1:
+            raise ValueError(f"times={self.times}: a gesture makes at least one record")
         for path in (self.path, *self.more, *self.outbox):
             _ = self.site / path
 

@@ -115,8 +115,8 @@ def test_seen_without_a_match_is_cannot_tell() -> None:
 
 
 def test_an_unknown_kind_is_named() -> None:
-    with pytest.raises(UnknownKind, match="no observer of the kind 'Gone' is known here"):
-        Observer.from_json({"kind": "Gone"})
+    with pytest.raises(UnknownKind, match="no observer of the kind 'Nowhere' is known here"):
+        Observer.from_json({"kind": "Nowhere"})
 
 
 def test_a_stored_field_that_isnt_known_any_more_is_not_dropped() -> None:

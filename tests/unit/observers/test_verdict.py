@@ -10,6 +10,7 @@ from observers import (
     Both,
     Circumstances,
     ConfirmationText,
+    Gone,
     Match,
     Observation,
     Observer,
@@ -474,6 +475,69 @@ def test_a_refusal_that_stood_there_before_the_gesture_is_none_of_it() -> None:
     shown = RECORD.cannot_tell(at=AT).model_copy(update={"refusal": True})
     assert new_refusal([shown], [blind()]) and new_refusal([shown], [None]) and new_refusal([shown], [])
     assert not new_refusal([shown], [shown]) and not new_refusal([blind()], [None])
+
+
+# what vanishes, and what comes in threes
+
+GONE = Gone(RECORD)
+BATCH = Record(BOOKS, "approvals", key=KEY, complete=True, times=3)
+
+
+def gone(**more: Any) -> Observation:
+    return seen(GONE, Match(identity="gone")).model_copy(
+        update={"vanished": True, "rows": 2, "account": "acme", **more}
+    )
+
+
+def standing(**more: Any) -> Observation:
+    return empty(GONE, rows=3, account="acme", **more)
+
+
+def test_a_row_that_vanished_alone_proves() -> None:
+    assert weigh([gone()], [standing()], [GONE], CLEAN).outcome is Outcome.happened
+
+
+@pytest.mark.parametrize("now", [{"rows": 1}, {"rows": None}, {"account": "other"}, {"account": ""}])
+def test_a_row_that_vanished_with_others_or_from_another_list_proves_nothing(now: dict[str, Any]) -> None:
+    assert weigh([gone(**now)], [standing()], [GONE], CLEAN).outcome is Outcome.unknown
+
+
+@pytest.mark.parametrize("before", [None, blind(GONE)])
+def test_a_row_that_nobody_saw_before_has_not_vanished(before: Observation | None) -> None:
+    assert weigh([gone()], [before], [GONE], CLEAN).outcome is Outcome.unknown
+
+
+def test_a_row_that_stands_there_proves_an_absence_under_all_its_conditions() -> None:
+    assert weigh([standing()], [standing()], [GONE], SURE).outcome is Outcome.not_happened
+    assert weigh([standing()], [standing()], [GONE], CLEAN).outcome is Outcome.unknown
+
+
+def test_gone_takes_a_record_of_a_whole_list_only() -> None:
+    with pytest.raises(ValidationError, match="complete=True"):
+        Gone(Record(BOOKS, "invoices", key=KEY))
+    with pytest.raises(ValidationError, match="takes a Record"):
+        Gone(TEXT)
+    assert Observer.from_json(GONE.to_json(), {"books": BOOKS}) == GONE
+
+
+@pytest.mark.parametrize(
+    ("new", "outcome", "count"),
+    [(1, Outcome.unknown, 0), (2, Outcome.unknown, 0), (3, Outcome.happened, 1), (5, Outcome.unknown, 0)],
+)
+def test_a_batch_is_there_with_all_its_records_or_in_part(new: int, outcome: Outcome, count: int) -> None:
+    verdict = weigh([seen(BATCH, *[inv("B-1")] * new)], [empty(BATCH)], [BATCH], CLEAN)
+    assert (verdict.outcome, verdict.count) == (outcome, count)
+
+
+def test_twice_as_many_records_as_a_batch_has_happened_twice() -> None:
+    verdict = weigh([seen(BATCH, *[inv("B-1")] * 6)], [empty(BATCH)], [BATCH], CLEAN)
+    assert (verdict.outcome, verdict.count, verdict.more_than_once) == (Outcome.happened, 2, True)
+
+
+def test_a_part_of_a_batch_is_not_covered_by_a_text() -> None:
+    said = seen(TEXT, inv("B-1"))
+    verdict = weigh([said, seen(BATCH, inv("B-1"))], [None, empty(BATCH)], [TEXT, BATCH], CLEAN)
+    assert verdict.outcome is Outcome.unknown
 
 
 # why
