@@ -14,7 +14,7 @@ from .condition import Condition, unmet
 from .confirmation import ConfirmationText
 from .download import Download
 from .error_shown import ErrorShown
-from .evidence import Box, Evidence, Match, Observation, Sight, plain_address
+from .evidence import Box, Evidence, ListFacts, Match, Observation, Sight, plain_address
 from .gone import Gone
 from .mail import SentMail
 from .new_page import NewPage
@@ -48,6 +48,7 @@ __all__ = [
     "Found",
     "Gone",
     "KindTaken",
+    "ListFacts",
     "Look",
     "LookFailed",
     "Match",

@@ -118,7 +118,7 @@ def may_be_late(seen: Observation, circumstances: Circumstances) -> str:
 
 def _conditions_of_the_list(seen: Observation, before: Observation | None) -> Iterator[Condition]:
     """Whether it is the same list as before the gesture: no shorter, and of the same account."""
-    if before is None:
+    if before is None or seen.sight is Sight.cannot_tell:
         return
     if before.rows is not None and seen.rows is not None:
         words = f"{seen.observer} read {seen.rows} rows, and {before.rows} before the gesture"

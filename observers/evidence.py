@@ -93,7 +93,8 @@ class ListFacts(Frozen):
     `columns`: the headers of its table, or of all tables if none has the declared columns. `lacking`: the declared
     columns that aren't among them. `rows`: how many rows were read with all key columns. `pages`: how many pages were
     read. `told`: the numbers of rows that they state. `told_empty`: a page said that the list is empty. `account`: the
-    text of the signed-in sign. `as_of`: the time that the list states for its content.
+    text of the signed-in sign. `as_of`: the time that the list states for its content. `refused`: the requests of the
+    page that a look doesn't send since they may write, such as "POST /graphql".
     """
 
     columns: tuple[str, ...] = ()
@@ -104,6 +105,7 @@ class ListFacts(Frozen):
     told_empty: bool = False
     account: str = ""
     as_of: Moment | None = None
+    refused: tuple[str, ...] = ()
 
 
 class Observation(Frozen):

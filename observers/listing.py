@@ -59,8 +59,8 @@ class Listing:
     `rows`: the wanted rows. `misfit`: the page loaded, but has no table with the declared columns. `broken`: a page or
     a request of it failed, or was still loading. `rows_read`: the number of all rows. `rows_with_key`: the number of
     rows whose key columns aren't empty. `sockets`: WebSockets by which rows may come. `told_empty`: the page said that
-    the list is empty. `told`: the numbers of rows that its pages state. `picture`: of the last page with wanted rows,
-    or of the list's end.
+    the list is empty. `told`: the numbers of rows that its pages state. `refused`: the requests of its pages that were
+    refused since they may write. `picture`: of the last page with wanted rows, or of the list's end.
     """
 
     headers: tuple[str, ...] = ()
@@ -80,6 +80,7 @@ class Listing:
     login: bool = False
     misfit: bool = False
     broken: bool = False
+    refused: tuple[str, ...] = ()
     picture: str | None = None
     why_not_whole: list[str] = field(default_factory=list)
 
@@ -231,6 +232,8 @@ class ListReader:
         for failed in reading.failed:
             only_reads = "" if failed.method in SAFE_METHODS else " (if it only reads, declare it as reads of the site)"
             listing.doubt(f"the page didn't get all that it asked for: {failed}{only_reads}")
+        refused = (f"{one.method} {urlsplit(one.address).path or '/'}" for one in reading.failed if one.refused)
+        listing.refused = tuple(dict.fromkeys([*listing.refused, *refused]))
         for doubt in reading.doubts:
             listing.doubt(doubt)
         listing.sockets = tuple(dict.fromkeys([*listing.sockets, *reading.sockets]))

@@ -71,6 +71,7 @@ def facts_of(listing: Listing) -> ListFacts:
         told_empty=listing.told_empty,
         account=listing.account,
         as_of=listing.as_of,
+        refused=listing.refused,
     )
 
 

@@ -177,10 +177,12 @@ def _values(present: list[Finding]) -> tuple[dict[str, str], str]:
 def _nothing_seen(
     observations: Sequence[Observation], baselines: Sequence[Observation | None], circumstances: Circumstances
 ) -> Verdict:
-    """Unknown, with the missing conditions of the observer that is nearest to proving absence."""
+    """Unknown, with the missing conditions of the observer that is nearest to proving absence; only one that counts
+    can, if there is one."""
     pending = tuple(f"{seen.observer}: the site isn't done with something" for seen in observations if seen.pending)
     befores = [*baselines, *([None] * len(observations))]
-    pairs = zip(observations, befores, strict=False)
+    counting = any(seen.counts for seen in observations)
+    pairs = [(seen, then) for seen, then in zip(observations, befores, strict=False) if seen.counts or not counting]
     lacks = [missing for seen, before in pairs if (missing := absence_missing(seen, circumstances, before))]
     nearest = min(lacks, key=len, default=("nobody has looked",))
     missing = pending or nearest

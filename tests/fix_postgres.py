@@ -10,7 +10,6 @@ import importlib.util
 import itertools
 import os
 import shutil
-import socket
 import stat
 import subprocess
 import tempfile
@@ -23,6 +22,7 @@ import pytest
 
 from browser_agent import processes
 from browser_agent.processes import ProcessId
+from tests.support.free_port import free_port
 
 PASSWORD = "p/w@1 & so:on"
 """What may be shown nowhere; it holds what an address has to spell otherwise."""
@@ -61,8 +61,7 @@ class Server:
         self._data, self._log, self._sessions = folder / "data", folder / "log", sessions
         self._user: dict[str, Any] = {"user": _NOBODY, "group": _NOBODY} if os.geteuid() == 0 else {}
         self._programs = (within_reach(package, folder) if self._user else package) / _PROGRAMS
-        with socket.create_server(("127.0.0.1", 0)) as door:
-            self.port: int = door.getsockname()[1]
+        self.port = free_port()
         word = folder / "password"
         word.write_text(PASSWORD)
         if self._user:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-import socket
 import subprocess
 import sysconfig
 import tempfile
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from browser_agent.store.evidence_bucket import Bucket
+from tests.support.free_port import free_port
 
 KEY, SECRET = "ann", "s3/planted+secret"
 _PORTS = ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc")
@@ -38,10 +38,7 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        doors = [socket.create_server(("127.0.0.1", 0)) for _ in range(len(_PORTS) + 2)]
-        *ports, port, grpc = (door.getsockname()[1] for door in doors)
-        for door in doors:
-            door.close()
+        *ports, port, grpc = (free_port() for _ in range(len(_PORTS) + 2))
         self._ports = [*ports, port, grpc]
         identity = {"name": KEY, "credentials": [{"accessKey": KEY, "secretKey": SECRET}], "actions": ["Admin"]}
         (folder / "who.json").write_text(json.dumps({"identities": [identity]}))

@@ -6,7 +6,6 @@ import asyncio
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import sysconfig
@@ -25,6 +24,7 @@ from browser_agent.keeper.launch import submit
 from browser_agent.keeper.temporal.messages import Limits, RunStatus
 from browser_agent.ownership.takeover import process_alive
 from browser_agent.store.records import AttemptRow, RunRow
+from tests.support.free_port import free_port
 
 if TYPE_CHECKING:  # every test would wait for its import
     from temporalio.client import Client, WorkflowHandle
@@ -50,8 +50,7 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        with socket.create_server(("127.0.0.1", 0)) as door:
-            self._port = door.getsockname()[1]
+        self._port = free_port()
         self.address = f"127.0.0.1:{self._port}"
         self.start()
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from browser_agent.run.look import Case
 from browser_agent.script.login_routines import login_of
 from browser_agent.wire import WireFact, WireReport, is_among
-from observers import Observation, Sight
+from observers import ListFacts, Observation, Observer, Sight
 
 _LATE_COMMIT = (
     "late_commit of {site}: how late it may still carry out a request, which is its request time-out plus what proxies "
@@ -54,6 +54,17 @@ def _lists(case: Case, seen: Sequence[Observation]) -> Iterator[str]:
             yield f"a routine for {observer.site.name} (@login): it signs in when the session has ended"
         if said.counts and observer.site is not None and not observer.site.signed_in:
             yield f"signed_in of {observer.site.name}: what each page shows while the session is alive"
+        if said.listing is not None:
+            yield from _what_a_list_needs(observer, said, said.listing)
+
+
+def _what_a_list_needs(observer: Observer, said: Observation, listed: ListFacts) -> Iterator[str]:
+    if listed.refused and observer.site is not None:
+        reads = list(listed.refused)
+        yield f"reads={reads} of {observer.site.name}, if that only reads. Then a look can load the list"
+    shows_nothing = not listed.rows and not listed.told_empty and 0 not in listed.told and not said.login
+    if shows_nothing and said.sight is Sight.not_seen and hasattr(observer, "empty") and not observer.empty:
+        yield f"empty= of {said.observer}: what its page shows while the list is empty"
 
 
 def _keys(case: Case, seen: Sequence[Observation]) -> Iterator[str]:

@@ -12,7 +12,6 @@ import re
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sysconfig
 from collections import Counter
@@ -26,6 +25,7 @@ import pytest
 from browser_agent.browser.chromium import find_chromium
 from browser_agent.store import Store
 from tests.fix_sites import Visitor
+from tests.support.free_port import free_port
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
@@ -107,8 +107,7 @@ class Terminals:
 
     def _port_for(self, told: re.Match[str]) -> str:
         if told[0] not in self._ports:
-            with socket.create_server(("127.0.0.1", 0)) as door:
-                self._ports[told[0]] = str(door.getsockname()[1])
+            self._ports[told[0]] = str(free_port())
         return self._ports[told[0]]
 
     def _question(self) -> str:

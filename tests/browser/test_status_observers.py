@@ -18,6 +18,7 @@ from observers import (
     ConfirmationText,
     Download,
     ErrorShown,
+    Gone,
     NewPage,
     Observation,
     Observer,
@@ -213,6 +214,7 @@ def test_no_observer_sends_the_post_again_whose_answer_it_looks_at(
         ErrorShown("Order .*"), NewPage(number),
         Opened(status.site, "orders/{number}", by=ConfirmationText(number), key="R-1"), status, ToastLog(number), sent,
         Record(status.site, "orders", key={"Reference": "R-1"}), Both(status, sent),
+        Gone(Record(status.site, "orders", key={"Reference": "R-1"}, complete=True)),
     ]  # fmt: skip
     assert {type(observer) for observer in every} >= {
         kind for name, kind in Observer.kinds().items() if kind.__module__.startswith("observers.")

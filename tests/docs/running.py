@@ -20,6 +20,7 @@ from pathlib import Path
 
 from browser_agent.browser.chromium import find_chromium
 from tests.docs.pages import Block, expected, ids, in_pairs, ports
+from tests.support.free_port import free_port
 
 DEADLINE_SECONDS = 600.0
 """The longest that one block may take; on a machine that has nothing else to do it is some seconds."""
@@ -83,7 +84,7 @@ class Shell:
 
 def run_page(page: list[Block], folder: Path) -> None:
     """Save and run the blocks of a page in their order. Raises AssertionError for the first that isn't as it says."""
-    others = {port: _free_port() for port in ports(page)}
+    others = {port: str(free_port()) for port in ports(page)}
     truth = re.search(r"testing books --port (\d+)", _of_today("".join(block.text for block in page), others))
     with Shell(folder) as shell:
         for block, shown in in_pairs(page):
@@ -115,11 +116,6 @@ def _asked_before_the_end(script: str, site: re.Match[str] | None) -> str:
         return script
     ask = f"from urllib.request import urlopen; print(urlopen('http://127.0.0.1:{site[1]}/_truth').read().decode())"
     return script.replace("kill %1", f'"{sys.executable}" -c "{ask}" > ../truth.json\nkill %1')
-
-
-def _free_port() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        return str(door.getsockname()[1])
 
 
 def _wait_for(started: list[str]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from browser_agent.run.helpful_declarations import helpful_declarations
 from browser_agent.run.look import Case
 from browser_agent.wire import WireFact, WireReport
-from observers import ConfirmationText, Match, Observation, Observer, Record, Sight, Site
+from observers import ConfirmationText, ListFacts, Match, Observation, Observer, Record, Sight, Site
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 BARE = Site("shop", url="https://shop.example", account="acme")
@@ -62,6 +62,14 @@ def test_a_list_where_there_is_only_a_text() -> None:
 
 def test_a_list_that_is_not_declared_complete() -> None:
     assert of(case_of(listed()), saw()) == ["complete=True of the list"]
+
+
+def test_what_a_list_needs_that_no_look_could_load() -> None:
+    refused = ListFacts(refused=("POST /graphql",), told_empty=True)
+    assert of(case_of(listed(complete=True)), saw(listing=refused)) == ["reads=['POST /graphql'] of shop"]
+    assert of(case_of(listed(complete=True)), saw(listing=ListFacts())) == ["empty= of the list"]
+    for shows in (ListFacts(told_empty=True), ListFacts(told=(0,)), ListFacts(rows=3)):
+        assert of(case_of(listed(complete=True)), saw(listing=shows)) == []
 
 
 def test_a_routine_that_signs_in() -> None:
