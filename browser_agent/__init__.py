@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from browser_agent.script.gestures import Accept, Done, Gesture
     from browser_agent.script.kinds import Check, Click, Press, Select, Upload
     from browser_agent.script.login_routines import Login, login
+    from browser_agent.script.pointer_kinds import DoubleClick, DragTo, Hold, RightClick
     from browser_agent.script.steps import Step, StepCall, step
     from browser_agent.script.tasks import Task, task
     from browser_agent.secrets.secret import Secret, SecretMissing
@@ -79,13 +80,16 @@ __all__ = [
     "Click",
     "ConfirmationText",
     "Done",
+    "DoubleClick",
     "Download",
+    "DragTo",
     "ErrorShown",
     "Evidence",
     "Fact",
     "FileChanged",
     "Gesture",
     "Gone",
+    "Hold",
     "InOtherHands",
     "KeeperGone",
     "Login",
@@ -108,6 +112,7 @@ __all__ = [
     "Record",
     "Refused",
     "Rejected",
+    "RightClick",
     "Run",
     "Secret",
     "SecretMissing",
@@ -143,6 +148,7 @@ _HOMES = {
     "browser_agent.script.gestures": "Accept Done Gesture",
     "browser_agent.options": "Options",
     "browser_agent.script.kinds": "Check Click Press Select Upload",
+    "browser_agent.script.pointer_kinds": "DoubleClick DragTo Hold RightClick",
     "browser_agent.script.login_routines": "Login login",
     "browser_agent.keeper.own_page": "OpenRun open_run",
     "browser_agent.secrets.secret": "Secret SecretMissing",

@@ -90,7 +90,7 @@ def was_refused(kind: str, log: str, *, seen_in_page: bool | None, page_answers:
     """Whether an input call that raised is known not to have reached the page.
 
     Args:
-        kind: the gesture's kind.
+        kind: the gesture's kind; "" for an input that a task has written itself.
         log: the error's message with the full call log, never a tail of it.
         seen_in_page: the witness saw a trusted event since arming; None = the witness could not be read.
         page_answers: a round trip to the page AFTER the call ended was answered (queued input fires late: measured).
@@ -101,7 +101,8 @@ def was_refused(kind: str, log: str, *, seen_in_page: bool | None, page_answers:
     if _CALL_LOG not in log or was_performed(log):
         return False
     match kind:
-        case "click" | "check":
+        case "click" | "check" | "double click" | "right click" | "hold" | "drag":
+            # The log says when the pointer's input begins: for a hold and a drag, when the button goes down.
             return True
         case "press" | "select" | "upload":
             # The log has no line for them, and no witness sees them because they are made by script: an `onchange`

@@ -28,6 +28,7 @@ from browser_agent.states import Answer, Victim
 from browser_agent.store import PersonAnswer, Store
 from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from browser_agent.testing.sites.bank import Bank
+from browser_agent.testing.sites.board import Board
 from browser_agent.testing.sites.books import Books
 from browser_agent.testing.sites.mail import Mail
 from browser_agent.testing.sites.seller import Seller
@@ -75,6 +76,14 @@ class World:
     @cached_property
     def to_bank(self) -> FaultProxy:
         return self._more.enter_context(FaultProxy(self.bank.url))
+
+    @cached_property
+    def board(self) -> Board:
+        return self._more.enter_context(Board())
+
+    @cached_property
+    def to_board(self) -> FaultProxy:
+        return self._more.enter_context(FaultProxy(self.board.url))
 
     @cached_property
     def wizard(self) -> Wizard:

@@ -208,7 +208,7 @@ class GesturePipeline:
     def _never_reached(self, gesture: Gesture[Any], row: GestureRow, log: str, witness: Witness) -> bool:
         answers, seen = witness.answers(), witness.seen()  # in this order: queued input arrives before the answer
         alive = not self.attempt.broken()
-        refused = was_refused(gesture.kind, log, seen_in_page=seen, page_answers=answers, processes_alive=alive)
+        refused = was_refused(gesture.row, log, seen_in_page=seen, page_answers=answers, processes_alive=alive)
         return refused and nothing_left(self.attempt.wire(row.id))
 
     # settled by what is seen

@@ -51,6 +51,7 @@ __all__ = [
     "matches_request",
     "misfits",
     "required_names",
+    "selector_of",
     "target_words",
     "value_names",
 ]
@@ -134,9 +135,15 @@ class Gesture(MustRun, ABC, Generic[T_co]):
     """
 
     kind: ClassVar[str]
+    _tested: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "make" in vars(cls):  # an input that a task has written has no row, whatever kind it calls itself
+            cls._tested = cls.__module__.startswith("browser_agent.script.")
 
     def __init__(self, target: Locator, gives: type[T_co] | None, about: About) -> None:
-        self.target = target
+        self.target = self._awaited = target
         self.gives = gives
         self.intent = about["intent"]
         self.proof = of_one_key(about["proof"])
@@ -154,6 +161,11 @@ class Gesture(MustRun, ABC, Generic[T_co]):
         """Seconds to wait for its control: its own `timeout` if it was given one, else the default."""
         return self.timeout if self._says_timeout else default
 
+    @property
+    def row(self) -> str:
+        """Its row in `rules.was_refused`: its kind, or "" if its input is the task's own."""
+        return self.kind if self._tested else ""
+
     @abstractmethod
     def make(self, timeout_ms: float) -> None:
         """Make the input: exactly one Playwright call, whose errors are not caught."""
@@ -164,8 +176,12 @@ class Gesture(MustRun, ABC, Generic[T_co]):
     @property
     def selector(self) -> str:
         """The selector by which Playwright finds the target again, without the page's address."""
-        found = _SELECTOR.search(repr(self.target))
-        return found["quoted"][1:-1] if found else repr(self.target)
+        return selector_of(self.target)
+
+    @property
+    def controls(self) -> tuple[Locator, ...]:
+        """Every control that the input touches: all are waited for, and read again at the press."""
+        return (self.target,)
 
     def wait_actionable(self, timeout_ms: float) -> None:
         """Wait until the control can take an input of this kind, without any input.
@@ -198,18 +214,19 @@ class Gesture(MustRun, ABC, Generic[T_co]):
         from playwright.sync_api import Error
 
         try:
-            read: str = self.target.evaluate(_READ_TARGET, timeout=_READ_MS)
+            return "\n".join(control.evaluate(_READ_TARGET, timeout=_READ_MS) for control in self.controls)
         except Error:
             return None
-        return read
 
     def _wait_once(self, left: Left) -> None:
         """Wait until it is visible, enabled and at rest; a kind that needs less or more overrides this."""
-        self._wait_enabled("visible", left).wait_for_element_state("stable", timeout=left())
+        for control in self.controls:
+            self._awaited = control
+            self._wait_enabled(control, "visible", left).wait_for_element_state("stable", timeout=left())
 
-    def _wait_enabled(self, state: Literal["visible", "attached"], left: Left) -> ElementHandle:
-        self.target.wait_for(state=state, timeout=left())
-        control = self.target.element_handle(timeout=left())
+    def _wait_enabled(self, target: Locator, state: Literal["visible", "attached"], left: Left) -> ElementHandle:
+        target.wait_for(state=state, timeout=left())
+        control = target.element_handle(timeout=left())
         control.wait_for_element_state("enabled", timeout=left())
         return control
 
@@ -226,7 +243,7 @@ class Gesture(MustRun, ABC, Generic[T_co]):
             raise
 
     def _refused(self, because: str) -> Refused:
-        return Refused(self.intent, f"{target_words(self.selector)} {because}.")
+        return Refused(self.intent, f"{target_words(selector_of(self._awaited))} {because}.")
 
     def stored(self) -> dict[str, Any]:
         """The intent's JSON form.
@@ -323,6 +340,12 @@ def misfits(error: ValidationError | KeyError) -> dict[str, str]:
 
 def _alias(alias: object) -> str | None:
     return alias if isinstance(alias, str) else None
+
+
+def selector_of(target: Locator) -> str:
+    """The selector by which Playwright finds a control again, without the page's address."""
+    found = _SELECTOR.search(repr(target))
+    return found["quoted"][1:-1] if found else repr(target)
 
 
 def target_words(selector: str) -> str:

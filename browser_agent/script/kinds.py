@@ -225,7 +225,7 @@ class Upload(Gesture[T_co]):
             raise Refused(self.intent, because) from error
 
     def _wait_once(self, left: Left) -> None:
-        self._wait_enabled("attached", left)
+        self._wait_enabled(self.target, "attached", left)
         several = len(self.files) > 1
         otherwise = f"is not a field that takes {'several files' if several else 'a file'}"
         self._wait_until(_TAKES_FILES, several, left, otherwise)

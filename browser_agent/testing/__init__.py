@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from browser_agent.testing.faults import Faults
     from browser_agent.testing.proxy.fault_proxy import FaultProxy
     from browser_agent.testing.sites.bank import Bank
+    from browser_agent.testing.sites.board import Board
     from browser_agent.testing.sites.books import Books
     from browser_agent.testing.sites.mail import Mail
     from browser_agent.testing.sites.seller import Seller
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
     from browser_agent.testing.sites.shop import Shop
     from browser_agent.testing.sites.wizard import Wizard
 
-__all__ = ["Bank", "Books", "FaultProxy", "Faults", "Mail", "Seller", "Served", "Shop", "Wizard", "serve"]
+__all__ = ["Bank", "Board", "Books", "FaultProxy", "Faults", "Mail", "Seller", "Served", "Shop", "Wizard", "serve"]
 
 pytest_plugins = ["browser_agent.testing.practice"]
 
 _HOME_OF = {
     "Bank": "sites.bank",
+    "Board": "sites.board",
     "Books": "sites.books",
     "FaultProxy": "proxy.fault_proxy",
     "Faults": "faults",

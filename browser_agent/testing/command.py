@@ -13,6 +13,7 @@ from browser_agent.testing.proxy.fault_kinds import NAMES
 from browser_agent.testing.proxy.fault_proxy import FaultProxy
 from browser_agent.testing.proxy.traffic_log import DEFAULT_PATTERN
 from browser_agent.testing.sites.bank import Bank
+from browser_agent.testing.sites.board import Board
 from browser_agent.testing.sites.books import DAY, Books
 from browser_agent.testing.sites.mail import Mail
 from browser_agent.testing.sites.seller import Seller
@@ -20,7 +21,9 @@ from browser_agent.testing.sites.shop import Shop
 from browser_agent.testing.sites.site import FixtureSite
 from browser_agent.testing.sites.wizard import Wizard
 
-SITES: dict[str, Callable[..., FixtureSite]] = {site.name: site for site in (Books, Mail, Shop, Seller, Bank, Wizard)}
+SITES: dict[str, Callable[..., FixtureSite]] = {
+    site.name: site for site in (Books, Mail, Shop, Seller, Bank, Wizard, Board)
+}
 ENDS = {signal.SIGINT, signal.SIGTERM}
 
 
@@ -31,6 +34,7 @@ ABOUT = {
     "seller": "a price list: made twice, a change gives another price (POST /changes; form at /changes/new)",
     "bank": "a bank: transfers get no number, and are listed a day later (POST /transfers; form at /transfers/new)",
     "wizard": "an application on four pages, with drafts (POST /applications; starts at /apply/1)",
+    "board": "a task board, changed by gestures other than a click (POST /changes; starts at /card?by=hold)",
 }
 DESCRIPTION = """\
 Web sites to practise on, each with a ledger of what was really done to it, and a proxy that applies faults to the
@@ -38,7 +42,7 @@ requests to them or to a site of your own. All run on this machine's loopback in
 """
 EXAMPLES = """\
 examples:
-  python -m browser_agent.testing                     all six sites, each at a free port
+  python -m browser_agent.testing                     all seven sites, each at a free port
   python -m browser_agent.testing books --port 8001   one of them
   python -m browser_agent.testing proxy --port 8002 --to https://staging.example \\
       --fault cut_after_head --match "POST /invoices"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from browser_agent.testing import Bank, Books, Mail, Seller, Shop, Wizard
+    from browser_agent.testing import Bank, Board, Books, Mail, Seller, Shop, Wizard
 
 
 @pytest.fixture
@@ -80,4 +80,16 @@ def practice_wizard() -> Iterator[Wizard]:
     from browser_agent.testing import Wizard
 
     with Wizard() as site:
+        yield site
+
+
+@pytest.fixture
+def practice_board() -> Iterator[Board]:
+    """A task board, fresh for this test: `.url`, its true `.changes`, `.ledger`, its switches.
+
+    Changing a card is `POST /changes`; `/card?by=hold` and others are changed by another gesture than a click.
+    """
+    from browser_agent.testing import Board
+
+    with Board() as site:
         yield site

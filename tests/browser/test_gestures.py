@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page
 from browser_agent.errors import Refused
 from browser_agent.script.gestures import Gesture
 from browser_agent.script.kinds import Check, Click, Press, Select, Upload
+from browser_agent.script.pointer_kinds import DoubleClick, DragTo, Hold, RightClick
 from observers import ConfirmationText
 
 # Every input that a page can see, the ones that come from a mouse over it included.
@@ -214,3 +215,95 @@ def test_a_file_that_is_no_longer_what_was_written_down_is_not_given_away(page: 
     with pytest.raises(Refused, match="has changed since" if change == "grown" else "can't be read: No such file"):
         made.make(5000)
     assert (page.evaluate(CONTENT), changes(page)) == ([], [])
+
+
+# The pointer's other inputs. `EVENTS` lists what the page was told, and for how long the button was down.
+
+EVENTS = """<script>
+window.told = [];
+const at = performance.now();
+for (const kind of ['mousedown', 'mouseup', 'click', 'dblclick', 'contextmenu', 'dragstart', 'drop'])
+    addEventListener(kind, event => told.push([kind, event.button, performance.now() - at]), true);
+</script>"""
+
+
+def told(page: Page) -> list[str]:
+    """The events that the page was told, in order."""
+    return [kind for kind, _, _ in page.evaluate("told")]
+
+
+def test_a_double_click_is_one(page: Page) -> None:
+    page.set_content(EVENTS + "<button>Book</button>")
+    taken(DoubleClick(page.get_by_role("button"), intent="book", proof=[ConfirmationText("booked")])).make(5000)
+    assert told(page) == ["mousedown", "mouseup", "click", "mousedown", "mouseup", "click", "dblclick"]
+
+
+def test_a_right_click_is_one_by_the_right_button(page: Page) -> None:
+    page.set_content(EVENTS + "<button>Flag</button>")
+    taken(RightClick(page.get_by_role("button"), intent="flag", proof=[ConfirmationText("flagged")])).make(5000)
+    assert sorted(told(page)) == ["contextmenu", "mousedown", "mouseup"]
+    assert {button for _, button, _ in page.evaluate("told")} == {2}
+
+
+def hold(target: Locator, ms: float) -> Gesture[None]:
+    return taken(Hold(target, ms, intent="approve", proof=[ConfirmationText("approved")]))
+
+
+def test_a_control_is_held_for_as_long_as_it_is_told(page: Page) -> None:
+    page.set_content(EVENTS + "<button>Approve</button>")
+    hold(page.get_by_role("button"), 300).make(5000)
+    (down, _, pressed), (up, _, let_go), (click, _, _) = page.evaluate("told")
+    assert (down, up, click) == ("mousedown", "mouseup", "click") and let_go - pressed >= 300
+
+
+def test_a_hold_that_is_longer_than_its_input_may_take_touches_nothing(page: Page) -> None:
+    page.set_content(EVENTS + "<button>Approve</button>")
+    with pytest.raises(Refused, match="To hold it for 2 s doesn't fit in the input's 2 s"):
+        hold(page.get_by_role("button"), 2000).make(2000)
+    assert told(page) == []
+
+
+CARD = "<div id=card draggable=true>Card</div><div id=done style='height: 9em' ondragover='event.preventDefault()'>%s"
+MOVED = """<div id=card>Card</div><div id=done style="height: 9em">Done</div><script>
+let from = null, moves = 0;
+card.onpointerdown = event => { from = event; };
+onpointermove = () => { moves += from !== null; };
+onpointerup = event => { window.dropped = moves > 2 && document.elementFromPoint(event.x, event.y) === done; };
+</script>"""
+"""A page that drags by pointer events, and begins after three moves."""
+
+
+def drag(page: Page) -> Gesture[None]:
+    about: Any = {"intent": "finish the card", "proof": [ConfirmationText("done")]}
+    return taken(DragTo(page.locator("#card"), page.locator("#done"), **about))
+
+
+def test_a_drag_is_one_drop_on_its_goal(page: Page) -> None:
+    page.set_content(EVENTS + CARD % "Done")
+    made = drag(page)
+    made.wait_actionable(5000)
+    assert told(page) == []
+    made.make(5000)
+    assert told(page) == ["mousedown", "dragstart", "drop"]
+
+
+def test_a_page_that_drags_by_pointer_events_is_dragged_as_well(page: Page) -> None:
+    page.set_content(MOVED)
+    drag(page).make(5000)
+    assert page.evaluate("dropped")
+
+
+def test_a_drag_whose_goal_is_not_there_is_refused_before_the_button_goes_down(page: Page) -> None:
+    page.set_content(EVENTS + "<div id=card draggable=true>Card</div>")
+    with pytest.raises(Refused, match="#done was not ready"):
+        drag(page).wait_actionable(1500)
+    assert told(page) == []
+
+
+def test_a_drag_reads_again_what_it_drags_and_where_it_drops_it(page: Page) -> None:
+    page.set_content(CARD % "Done")
+    made = drag(page)
+    before = made.read_target()
+    page.locator("#done").evaluate("element => element.textContent = 'Deleted'")
+    assert before is not None and "Done" in before
+    assert (now := made.read_target()) is not None and "Card" in now and "Deleted" in now

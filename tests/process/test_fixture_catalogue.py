@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from browser_agent import testing
-from browser_agent.testing import Bank, Books, Faults, Mail, Seller, Shop, Wizard, practice
+from browser_agent.testing import Bank, Board, Books, Faults, Mail, Seller, Shop, Wizard, practice
 from browser_agent.testing.command import parser
 from browser_agent.testing.faults import NAMES as FAULT_NAMES
 from browser_agent.testing.proxy.fault_kinds import NAMES
@@ -18,7 +18,7 @@ from browser_agent.testing.sites.site import FixtureSite
 
 README = (Path(testing.__file__).parents[2] / "fixtures" / "README.md").read_text(encoding="utf-8")
 CATALOGUE = README[README.index("## The catalogue of faults") :]
-SITES: tuple[type[FixtureSite], ...] = (Books, Mail, Shop, Seller, Bank, Wizard)
+SITES: tuple[type[FixtureSite], ...] = (Books, Mail, Shop, Seller, Bank, Wizard, Board)
 NO_FAULTS = {"accept", "commit_at_once"}
 """What ends a fault."""
 

@@ -49,7 +49,7 @@ def test_a_suite_has_the_sites_by_naming_the_package(suite: Path) -> None:
     ended = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", at=suite)
     assert "3 passed" in ended.stdout, ended.stdout
     told = run("-m", "pytest", "--fixtures", "-q", "-p", "no:cacheprovider", at=suite).stdout
-    assert told.count("fresh for this test") == 6
+    assert told.count("fresh for this test") == 7
 
 
 def without(package: str, code: str) -> str:

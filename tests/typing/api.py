@@ -20,10 +20,14 @@ from browser_agent import (
     Click,
     ConfirmationText,
     Done,
+    DoubleClick,
+    DragTo,
     Gesture,
+    Hold,
     Login,
     Press,
     Record,
+    RightClick,
     Run,
     Select,
     SentMail,
@@ -91,6 +95,18 @@ def email_invoice(page: Page, invoice: Invoice, to: Shipment) -> Gesture[None]:
         proof=[SentMail(mail, to=to.email, subject=f"Invoice {invoice.number}")],
         dialogs=[Accept(r"Really send")],
     )
+
+
+@step(site=books)
+def by_pointer(page: Page, way: str) -> Gesture[Invoice]:
+    row = page.get_by_role("row")
+    proof = [ConfirmationText(r"Invoice (?P<number>\S+)")]
+    assert_type(DoubleClick(row, intent="book", proof=proof), DoubleClick[None])
+    assert_type(RightClick(row, intent="flag", proof=proof), RightClick[None])
+    assert_type(Hold(row, 900, intent="approve", proof=proof), Hold[None])
+    if way == "drag":
+        return DragTo(row, page.get_by_role("group"), intent="finish", proof=proof, gives=Invoice)
+    return Hold(row, 900, intent="approve", proof=proof, gives=Invoice)
 
 
 @task(sites=[books, mail])

@@ -44,7 +44,8 @@ def test_only_a_proven_absence_allows_another_gesture(outcome: Outcome, clear: b
     assert next_move(outcome, clear=clear) is move
 
 
-KINDS = ("click", "check", "press", "select", "upload")
+POINTER = ("click", "check", "double click", "right click", "hold", "drag")
+KINDS = (*POINTER, "press", "select", "upload")
 FOUND = CALM + "    - locator resolved to <input/>\n"
 
 
@@ -66,7 +67,7 @@ def test_any_sign_that_it_may_have_arrived_leaves_it_in_doubt(kind: str) -> None
     assert not refused(kind, CALM, alive=False)
 
 
-@pytest.mark.parametrize(("kind", "known"), [("click", True), ("check", True), *((kind, False) for kind in KINDS[2:])])
+@pytest.mark.parametrize(("kind", "known"), [(kind, kind in POINTER) for kind in KINDS])
 def test_keys_lists_and_files_are_in_doubt_once_their_control_was_found(kind: str, known: bool) -> None:
     assert refused(kind, FOUND) is known
 
@@ -77,7 +78,8 @@ def test_an_error_without_a_call_log_says_nothing(kind: str) -> None:
 
 
 def test_a_kind_without_a_row_of_its_own_is_in_doubt() -> None:
-    assert not refused("drag", CALM)
+    assert not refused("draw", CALM)
+    assert not refused("", CALM)
 
 
 @pytest.mark.parametrize("line", ["- performing click action", "    performing click action", "2 \u00d7 performing"])
