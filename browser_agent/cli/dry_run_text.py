@@ -49,6 +49,8 @@ def print_dry_run(screen: Screen, result: DryRunResult) -> None:
     screen.say()
     for line in _ends(result):
         screen.say(line)
+    for line in _not_reached(result):
+        screen.say(line, "yellow")
     if result.well:
         screen.say("Every proof that was looked at can work.", "green")
     else:
@@ -101,9 +103,11 @@ def _pattern(found: str) -> str:
 
 
 def _after_the_table(step: StepCheck) -> Iterator[tuple[tuple[str, str], str]]:
+    in_the_way = " ".join(words for _, words in step.obstacles)
     for observer in step.observers:
         for reason in observer.reasons:
-            yield _NOTE, f"{observer.observer}: {reason}"
+            if reason not in in_the_way:
+                yield _NOTE, f"{observer.observer}: {reason}"
     for words in step.there:
         yield _NOTE, f"there already, so a run would ask before it makes another one: {words}"
     for words in step.contradicted:
@@ -182,3 +186,12 @@ def _ends(result: DryRunResult) -> Iterator[str]:
             yield f"The dry run was cut off{at}: {result.why}"
     if result.never_called:
         yield f"Steps that were not called: {', '.join(result.never_called)}"
+
+
+def _not_reached(result: DryRunResult) -> Iterator[str]:
+    """How many steps the dry run says nothing about."""
+    unreached = sum(step.end in {StepEnd.NOT_REACHED, StepEnd.NOT_PREPARED} for step in result.steps)
+    if unreached == 1:
+        yield "1 step was not looked at: nothing is known of its proof."
+    elif unreached:
+        yield f"{unreached} steps were not looked at: nothing is known of their proofs."

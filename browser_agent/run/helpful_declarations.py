@@ -6,6 +6,7 @@ concluded from it here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
@@ -19,6 +20,8 @@ _LATE_COMMIT = (
     "and job queues in front of it may add. With it, an absence can be proven"
 )
 _REDIRECT = 300
+_NUMBERED = re.compile(r"/(?!v\d+(?:/|$))[^/]*\d[^/]*")
+"""A part of a path with a digit in it, such as INV-2; not the version of an interface."""
 
 
 def helpful_declarations(case: Case, seen: Sequence[Observation], wire: WireReport) -> tuple[str, ...]:
@@ -87,18 +90,28 @@ def _requests(case: Case, wire: WireReport) -> Iterator[str]:
         if fact.declared and answered and (contract := _contract(fact)):
             yield f"accepts={[contract]} of {case.site.name}, if the site documents that this answer means 'done'"
         elif (
-            case.sends is not None and not fact.declared and answered and not is_among(_named(fact), case.site.harmless)
+            case.sends is not None
+            and not fact.declared
+            and answered
+            and not is_among(f"{fact.method} {fact.address}", case.site.harmless)
         ):
             yield f"harmless={[_named(fact)]} of {case.site.name}, if that request changes nothing important"
 
 
 def _named(fact: WireFact) -> str:
-    return f"{fact.method} {urlsplit(fact.address).path or '/'}"
+    return f"{fact.method} {_path_pattern(fact.address) or '/'}"
+
+
+def _path_pattern(address: str) -> str:
+    """The path of an address as a declaration writes it: "/orders/17/pay" as "/orders/*/pay"; "/v2/orders" stays."""
+    path = urlsplit(address).path
+    pattern = _NUMBERED.sub("/*", path)
+    return pattern if pattern.strip("/*") else path
 
 
 def _contract(fact: WireFact) -> str:
     """The answer as `accepts` writes it; empty for a redirect that names no address."""
     if fact.status is None or fact.status < _REDIRECT:
         return f"{_named(fact)} -> {fact.status}"
-    path = urlsplit(fact.location or "").path
+    path = _path_pattern(fact.location or "")
     return f"{_named(fact)} -> {fact.status} {path}" if path else ""

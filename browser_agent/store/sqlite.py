@@ -11,12 +11,10 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import psutil
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import Connection, text
 from sqlalchemy.exc import DatabaseError
-from sqlalchemy.pool import NullPool
 from sqlmodel import Session
 
 from browser_agent import processes
@@ -24,6 +22,7 @@ from browser_agent.clock import Clock, SystemClock
 from browser_agent.errors import StoreUnusable
 from browser_agent.processes import ProcessId
 from browser_agent.store.backend import VERSION, refuse_foreign
+from browser_agent.store.sqlite_connections import Connections
 from browser_agent.store.sqlite_lock import writer_of
 
 NETWORK_FILE_SYSTEMS = frozenset(
@@ -56,7 +55,7 @@ class SqliteBackend:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise StoreUnusable(f"The store's folder {path.parent} cannot be created: {error.strerror}.") from error
-        self.engine = _engine(path, patience)
+        self.engine = Connections(path, patience, lambda connection: _refuse_foreign(connection, path)).engine
 
     def clock(self) -> Clock:
         """The machine's own clock, since no other machine has this file."""
@@ -128,28 +127,6 @@ class SqliteBackend:
     def _has_no_room(self) -> bool:
         """Whether the disk is full. SQLite reports an I/O error when it can't grow its index (measured on a tmpfs)."""
         return shutil.disk_usage(self.path.parent).free < _ROOM
-
-
-def _engine(path: Path, patience: float) -> Engine:
-    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool, connect_args={"timeout": patience})
-    is_checked = False
-
-    @event.listens_for(engine, "connect")
-    def _prepare(connection: sqlite3.Connection, record: object) -> None:
-        nonlocal is_checked
-        connection.isolation_level = None  # transactions are begun explicitly, below
-        if not is_checked:
-            _refuse_foreign(connection, path)
-            is_checked = True
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Any) -> None:
-        connection.exec_driver_sql(connection.get_execution_options().get("begin", "BEGIN"))
-
-    return engine
 
 
 def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:

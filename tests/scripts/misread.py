@@ -57,6 +57,15 @@ def pay(page: Page, key: str) -> Gesture[str]:
     return click(page.get_by_role("button", name="Order"), key, f"POST /pay/{key}")
 
 
+@step(site=shop)
+def hasten(page: Page, key: str) -> Gesture[str]:
+    """It orders while it prepares, before it returns its gesture."""
+    page.goto(shop / f"new/{key}")
+    page.get_by_role("button", name="Order").click()
+    page.goto(shop / f"new/{key}")
+    return click(page.get_by_role("button", name="Order"), key)
+
+
 @task(sites=[shop])
 def ordering(run: Run, key: str) -> str:
     return run.step(order(key))
@@ -75,3 +84,14 @@ def following(run: Run, key: str) -> str:
 @task(sites=[shop])
 def paying(run: Run, key: str) -> str:
     return run.step(pay(key))
+
+
+@task(sites=[shop])
+def hastening(run: Run, key: str) -> str:
+    return run.step(hasten(key))
+
+
+@task(sites=[shop])
+def chaining(run: Run, key: str) -> str:
+    """The key of the second order is the number of the first."""
+    return run.step(order(run.step(order(key))))

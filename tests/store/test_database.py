@@ -277,6 +277,7 @@ def test_a_full_disk_writes_nothing_and_says_so(store: Store, lease: Lease) -> N
     def _no_more_pages(connection: sqlite3.Connection, record: object) -> None:
         connection.execute(pages)
 
+    store.close()  # the limit is the connection's own
     before = everything(store)
     with pytest.raises(StoreUnusable, match=r"The disk of the store .* is full. Nothing was written"):
         for number in range(400):
